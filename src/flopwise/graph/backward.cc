@@ -1,0 +1,350 @@
+#include "flopwise/graph/backward.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "flopwise/base/error.h"
+
+namespace flopwise {
+namespace {
+
+std::string last_part(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string::npos ? name : name.substr(dot + 1);
+}
+
+bool contains(const std::vector<TensorId>& ids, TensorId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+class Differentiator {
+ public:
+  explicit Differentiator(const Graph& forward) : graph_(forward), forward_ops_(forward.ops()) {}
+
+  Graph run() {
+    for (const TensorId output : graph_.outputs) seed(output);
+    std::size_t end = forward_ops_.size();
+    while (end > 0) {
+      const RegionId region = forward_ops_[end - 1].region;
+      std::size_t begin = end - 1;
+      while (region != kNoRegion && begin > 0 && forward_ops_[begin - 1].region == region) --begin;
+      if (region == kNoRegion) {
+        pull_back(forward_ops_[begin]);
+      } else {
+        pull_back_fused(region, begin, end);
+      }
+      end = begin;
+    }
+    finish_inputs();
+    for (const Op& op : emitted_) graph_.add_op(op);
+    return std::move(graph_);
+  }
+
+ private:
+  // ---- gradients of tensors ------------------------------------------------------------------
+
+  TensorId new_gradient(TensorId of, std::string name) {
+    Tensor gradient = graph_.tensor(of);
+    gradient.name = std::move(name);
+    gradient.role = Role::kGradient;
+    gradient.element = Element::kCompute;
+    gradient.gradient_of = of;
+    gradient.alias_of = kNoTensor;
+    gradient.shared = graph_.tensor(of).shared;
+    return graph_.add_tensor(std::move(gradient));
+  }
+
+  TensorId new_gradient(TensorId of) { return new_gradient(of, "grad." + graph_.tensor(of).name); }
+
+  void seed(TensorId output) {
+    const bool is_loss = std::any_of(forward_ops_.begin(), forward_ops_.end(), [&](const Op& op) {
+      return std::holds_alternative<CrossEntropy>(op.kind) && op.outputs[0] == output;
+    });
+    // A loss needs no incoming gradient: its own derivative is one.
+    give(output, is_loss ? kNoTensor : new_gradient(output));
+  }
+
+  void give(TensorId tensor, TensorId gradient) { contributions_[tensor].push_back(gradient); }
+  bool wants(TensorId tensor) const { return graph_.tensor(tensor).needs_gradient; }
+  bool has_gradient(TensorId tensor) const { return contributions_.count(tensor) > 0; }
+
+  // The sum of all contributions; emits the additions.
+  TensorId gradient(TensorId tensor) {
+    std::vector<TensorId>& parts = contributions_.at(tensor);
+    while (parts.size() > 1) {
+      const TensorId sum = new_gradient(tensor);
+      emit(graph_.tensor(tensor).name + ".grad_sum", Map{scalar_add()}, {parts[0], parts[1]}, {sum},
+           graph_.tensor(tensor).component);
+      parts.erase(parts.begin());
+      parts[0] = sum;
+    }
+    return parts[0];
+  }
+
+  // What enters the block from outside: the residual stream, and what all layers share.
+  void finish_inputs() {
+    const int count = static_cast<int>(graph_.tensors().size());
+    for (TensorId id = 0; id < count; ++id) {
+      const Tensor& tensor = graph_.tensor(id);
+      const bool is_source = tensor.role == Role::kInput || tensor.role == Role::kParameter;
+      if (!is_source || !has_gradient(id)) continue;
+      if (tensor.role == Role::kInput && tensor.shared) {
+        give(id, new_gradient(id, "grad." + tensor.name + ".other_layers"));
+      }
+      gradient(id);
+    }
+  }
+
+  void emit(std::string name, OpKind kind, std::vector<TensorId> inputs,
+            std::vector<TensorId> outputs, Component component) {
+    emitted_.push_back({std::move(name), std::move(kind), std::move(inputs), std::move(outputs),
+                        component, Pass::kBackward, region_});
+  }
+
+  // Emits one operation that gives `operand` of `op` its gradient.
+  void emit_gradient(const Op& op, TensorId operand, OpKind kind, std::vector<TensorId> inputs) {
+    const TensorId result = new_gradient(operand);
+    emit(op.name + ".d_" + last_part(graph_.tensor(operand).name), std::move(kind),
+         std::move(inputs), {result}, op.component);
+    give(operand, result);
+  }
+
+  // ---- one rule per kind of operation --------------------------------------------------------
+
+  void pull_back(const Op& op) {
+    if (!has_gradient(op.outputs[0])) return;
+    const TensorId dy = gradient(op.outputs[0]);
+    std::visit([&](const auto& kind) { pull(op, kind, dy); }, op.kind);
+  }
+
+  void pull(const Op& op, const Contraction& kind, TensorId dy) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!wants(op.inputs[i])) continue;
+      std::vector<TensorId> inputs = {dy, op.inputs[1 - i]};
+      inputs.insert(inputs.end(), op.inputs.begin() + 2, op.inputs.end());  // the routing
+      emit_gradient(op, op.inputs[i], kind, std::move(inputs));
+    }
+  }
+
+  void pull(const Op& op, const Map& kind, TensorId dy) {
+    const int operands = static_cast<int>(op.inputs.size());
+    for (int i = 0; i < operands; ++i) {
+      const TensorId operand = op.inputs[static_cast<std::size_t>(i)];
+      if (!wants(operand)) continue;
+      const ScalarProgram slope = derivative(kind.program, i);
+      if (is_identity(slope, operands)) {
+        hand_on(op, operand, dy);
+      } else {
+        pull_through(op, operand, slope, dy);
+      }
+    }
+  }
+
+  // The gradient passes unchanged, summed over the axes that the operand lacks.
+  void hand_on(const Op& op, TensorId operand, TensorId dy) {
+    if (graph_.tensor(operand).axes.size() == graph_.tensor(dy).axes.size()) {
+      give(operand, dy);
+    } else {
+      emit_gradient(op, operand, Sum{}, {dy});
+    }
+  }
+
+  void pull_through(const Op& op, TensorId operand, const ScalarProgram& slope, TensorId dy) {
+    std::vector<TensorId> all = op.inputs;
+    all.push_back(dy);
+    const CompactProgram map = compact(slope);
+    std::vector<TensorId> inputs;
+    for (const int kept : map.kept) inputs.push_back(all[static_cast<std::size_t>(kept)]);
+    if (graph_.tensor(operand).axes.size() == graph_.tensor(dy).axes.size()) {
+      emit_gradient(op, operand, Map{map.program}, std::move(inputs));
+      return;
+    }
+    const TensorId wide =
+        new_gradient(op.outputs[0], "grad." + graph_.tensor(operand).name + ".wide");
+    emit(op.name + ".d_" + last_part(graph_.tensor(operand).name) + "_wide", Map{map.program},
+         std::move(inputs), {wide}, op.component);
+    emit_gradient(op, operand, Sum{}, {wide});
+  }
+
+  void pull(const Op& op, const Sum&, TensorId dy) {
+    emit_gradient(op, op.inputs[0], Broadcast{}, {dy});
+  }
+
+  void pull(const Op& op, const Broadcast&, TensorId dy) {
+    emit_gradient(op, op.inputs[0], Sum{}, {dy});
+  }
+
+  void pull(const Op& op, const Softmax& kind, TensorId dy) {
+    std::vector<TensorId> inputs = {op.outputs[0], dy};
+    if (delta_ != kNoTensor) inputs.push_back(delta_);
+    emit_gradient(op, op.inputs[0], SoftmaxBackward{kind.axis, kind.scaled, delta_ != kNoTensor},
+                  std::move(inputs));
+  }
+
+  void pull(const Op& op, const Norm& kind, TensorId dy) {
+    std::vector<TensorId> inputs = {op.inputs[0]};
+    if (kind.has_weight) inputs.push_back(op.inputs[1]);
+    inputs.push_back(dy);
+    std::vector<TensorId> outputs;
+    for (const TensorId operand : op.inputs) {
+      outputs.push_back(new_gradient(operand));
+      give(operand, outputs.back());
+    }
+    emit(op.name + ".d_" + last_part(graph_.tensor(op.inputs[0]).name), NormBackward{kind},
+         std::move(inputs), std::move(outputs), op.component);
+  }
+
+  void pull(const Op& op, const Gather&, TensorId dy) {
+    if (wants(op.inputs[1])) emit_gradient(op, op.inputs[1], GatherBackward{}, {op.inputs[0], dy});
+  }
+
+  void pull(const Op& op, const TopK&, TensorId dy) {
+    emit_gradient(op, op.inputs[0], TopKBackward{}, {dy, op.outputs[1]});
+  }
+
+  void pull(const Op& op, const Dispatch&, TensorId dy) {
+    emit_gradient(op, op.inputs[0], Sum{}, {dy});  // a token's k copies add up
+  }
+
+  void pull(const Op& op, const Combine&, TensorId dy) {
+    emit_gradient(op, op.inputs[0], Combine{}, {dy, op.inputs[1]});
+  }
+
+  void pull(const Op& op, const Rotary& kind, TensorId dy) {
+    emit_gradient(op, op.inputs[0], kind, {dy});  // the inverse rotation
+  }
+
+  void pull(const Op& op, const Dropout&, TensorId dy) {
+    emit_gradient(op, op.inputs[0], Map{scalar_mul()}, {dy, op.outputs[1]});
+  }
+
+  void pull(const Op& op, const CrossEntropy&, TensorId) {
+    emit_gradient(op, op.inputs[0], CrossEntropyBackward{},
+                  {op.inputs[0], op.inputs[1], op.outputs[1]});
+  }
+
+  void pull(const Op& op, const Convolution&, TensorId dy) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!wants(op.inputs[i])) continue;
+      emit_gradient(op, op.inputs[i], ConvolutionBackward{}, {dy, op.inputs[1 - i]});
+    }
+  }
+
+  void pull(const Op& op, const Relabel&, TensorId dy) {
+    const TensorId result = new_gradient(op.inputs[0]);
+    graph_.tensor(result).alias_of = dy;
+    emit(op.name + ".d_" + last_part(graph_.tensor(op.inputs[0]).name), Relabel{}, {dy}, {result},
+         op.component);
+    give(op.inputs[0], result);
+  }
+
+  void pull(const Op& op, const TakeLast&, TensorId dy) {
+    emit_gradient(op, op.inputs[0], TakeLastBackward{}, {dy});
+  }
+
+  // No training step differentiates through these.
+  void pull(const Op& op, const CacheAppend&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const SoftmaxFromStats&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const SoftmaxBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const NormBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const GatherBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const TopKBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const CrossEntropyBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const ConvolutionBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const TakeLastBackward&, TensorId) { no_gradient(op); }
+  [[noreturn]] void no_gradient(const Op& op) {
+    throw InternalError(op.name + ": this operation has no gradient");
+  }
+
+  // ---- fused attention -----------------------------------------------------------------------
+
+  // The same rules inside, with three differences: the row sum of p*dp comes from o*do; nothing of
+  // size T*S was kept, so what backward reads of it is computed again from the inputs and the row
+  // log-sum-exp; all of it is one kernel.
+  void pull_back_fused(RegionId id, std::size_t begin, std::size_t end) {
+    const FusedAttention forward = graph_.region(id);
+    region_ = graph_.add_region({forward.name, kNoTensor, kNoTensor, Pass::kBackward});
+    const std::size_t first_emitted = emitted_.size();
+    emit_delta(forward);
+    for (std::size_t i = end; i > begin; --i) pull_back(forward_ops_[i - 1]);
+    delta_ = kNoTensor;
+
+    const std::vector<Op> inner(forward_ops_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                forward_ops_.begin() + static_cast<std::ptrdiff_t>(end));
+    std::vector<TensorId> wanted;
+    for (std::size_t i = first_emitted; i < emitted_.size(); ++i) {
+      wanted.insert(wanted.end(), emitted_[i].inputs.begin(), emitted_[i].inputs.end());
+    }
+    std::vector<Op> again =
+        producers_of(graph_, inner, wanted, {forward.output, forward.row_stats});
+    for (Op& op : again) {
+      op.pass = Pass::kRecompute;
+      op.region = region_;
+      if (const auto* softmax = std::get_if<Softmax>(&op.kind)) {
+        op.kind = SoftmaxFromStats{softmax->axis, softmax->scaled};
+        op.inputs.push_back(forward.row_stats);
+        op.outputs.resize(1);
+      }
+    }
+    emitted_.insert(emitted_.begin() + static_cast<std::ptrdiff_t>(first_emitted), again.begin(),
+                    again.end());
+    region_ = kNoRegion;
+  }
+
+  void emit_delta(const FusedAttention& forward) {
+    const TensorId d_output = gradient(forward.output);
+    const TensorId product = new_gradient(forward.output, "grad." + forward.name + ".o_do");
+    emit(forward.name + ".o_do", Map{scalar_mul()}, {forward.output, d_output}, {product},
+         Component::kAttention);
+    Tensor rows = graph_.tensor(forward.row_stats);
+    rows.name = "grad." + forward.name + ".delta";
+    rows.role = Role::kGradient;
+    delta_ = graph_.add_tensor(std::move(rows));
+    emit(forward.name + ".delta", Sum{}, {product}, {delta_}, Component::kAttention);
+  }
+
+  Graph graph_;
+  std::vector<Op> forward_ops_;
+  std::vector<Op> emitted_;
+  std::map<TensorId, std::vector<TensorId>> contributions_;
+  RegionId region_ = kNoRegion;
+  TensorId delta_ = kNoTensor;
+};
+
+}  // namespace
+
+Graph differentiate(const Graph& forward) {
+  return Differentiator(forward).run();
+}
+
+std::vector<Op> producers_of(const Graph& graph, const std::vector<Op>& ops,
+                             const std::vector<TensorId>& wanted,
+                             const std::vector<TensorId>& at_hand) {
+  std::vector<TensorId> have;
+  for (const TensorId id : at_hand) {
+    if (id != kNoTensor) have.push_back(graph.storage_of(id));
+  }
+  std::vector<TensorId> need;
+  const auto ask = [&](TensorId id) {
+    const TensorId storage = graph.storage_of(id);
+    if (!contains(have, storage) && !contains(need, storage)) need.push_back(storage);
+  };
+  for (const TensorId id : wanted) ask(id);
+  std::vector<bool> runs(ops.size(), false);
+  // Operations stand in order of execution, so one sweep from the last to the first reaches all.
+  for (std::size_t i = ops.size(); i-- > 0;) {
+    runs[i] = std::any_of(ops[i].outputs.begin(), ops[i].outputs.end(), [&](TensorId id) {
+      return graph.tensor(id).alias_of == kNoTensor && contains(need, id);
+    });
+    if (!runs[i]) continue;
+    for (const TensorId id : ops[i].inputs) ask(id);
+  }
+  std::vector<Op> result;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (runs[i]) result.push_back(ops[i]);
+  }
+  return result;
+}
+
+}  // namespace flopwise

@@ -1,0 +1,273 @@
+// What is computed, with a name on every axis: tensors and operations, nothing about any particular
+// model.
+//
+// A Graph is the forward pass of one block (an embedding, a layer, a head); backward.h appends the
+// operations that differentiation derives, remat.h those that a rematerialisation policy repeats. A
+// Program is the blocks of a model with their repeat counts. Costs (cost/), execution and sharding
+// all read the same graph.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "flopwise/expr/expr.h"
+#include "flopwise/graph/mask.h"
+#include "flopwise/graph/scalar.h"
+
+namespace flopwise {
+
+struct Axis {
+  std::string name;  // the label that contractions match: "T"
+  Expr size;         // a symbol, a number, or such as N/K
+};
+
+enum class Role {
+  kInput,      // handed to the block: the residual stream, the encoder's output, token ids
+  kParameter,  // trainable
+  kConstant,   // fixed and small: slopes of ALiBi
+  kActivation,
+  kState,     // kept across calls: the KV cache
+  kGradient,  // d loss / d tensor
+};
+
+// What an element is stored as; a Workload says how many bytes each has.
+enum class Element {
+  kCompute,  // activations and gradients: --dtype
+  kWeight,   // parameters: --weights
+  kCache,    // KV cache: --kv
+  kFp32,     // row statistics
+  kByte,     // dropout masks
+  kIndex,    // token ids and routing, 32 bits
+};
+
+// What a parameter or operation belongs to in a report (a bias belongs to its matrix).
+enum class Component { kAttention, kMlp, kRouter, kNorm, kEmbedding, kUnembedding, kOther };
+inline constexpr int kComponentCount = 7;
+const char* name_of(Component component);
+
+// A score tensor holds T*S elements of which only the unmasked pairs are computed.
+struct Masking {
+  PairMask mask;
+  std::string query_axis;
+  std::string key_axis;
+};
+
+using TensorId = int;
+using OpId = int;
+inline constexpr TensorId kNoTensor = -1;
+
+struct Tensor {
+  std::string name;
+  std::vector<Axis> axes;
+  Role role = Role::kActivation;
+  Element element = Element::kCompute;
+  Component component = Component::kOther;
+  bool needs_gradient = true;
+  // One tensor for all repeats of the block and for every block that names it: a tied matrix, the
+  // encoder's output.
+  bool shared = false;
+  std::optional<Masking> masking = {};
+  TensorId alias_of = kNoTensor;     // the same memory under other axes
+  TensorId gradient_of = kNoTensor;  // set for gradients
+  std::string routed_axis = {};      // "E": each token touches k of its E slices
+  // State only: how many positions along the key axis are read, and how many a cache holds for the
+  // queries to come.
+  Expr keys_read = 0;
+  Expr keys_held = 0;
+};
+
+// ---- operations --------------------------------------------------------------------------------
+// Each says in one line what it computes; cost/flops.cc holds the one table of what each costs.
+
+enum class OpClass { kNone, kMatmul, kAttention, kVector };
+const char* name_of(OpClass op_class);
+
+// out = sum over the contracted axes of a*b, on axes matched by name. With `routed_axis` (E), each
+// token uses the slice of b that the router chose, so the axis is not run over.
+struct Contraction {
+  OpClass op_class = OpClass::kMatmul;
+  std::string routed_axis;
+};
+// out = program(inputs) element by element; an input may lack axes of the output (it is broadcast).
+struct Map {
+  ScalarProgram program;
+};
+// out = input added up over the axes that out lacks.
+struct Sum {};
+// out = input, the same for every element of the axes that input lacks: the gradient of Sum.
+struct Broadcast {};
+// p = softmax(scale*x) along `axis`; with_stats also gives the row log-sum-exp.
+struct Softmax {
+  std::string axis;
+  bool scaled = false;
+};
+// p = exp(scale*x - lse): the softmax once its row log-sum-exp is known.
+struct SoftmaxFromStats {
+  std::string axis;
+  bool scaled = false;
+};
+// dx = scale * p * (dp - delta), delta = the row sum of p*dp. With from_delta the row sum is an
+// input, got by the identity sum_j p_ij dp_ij = sum_d do_id o_id (FlashAttention, Dao et al. 2022,
+// appendix B).
+struct SoftmaxBackward {
+  std::string axis;
+  bool scaled = false;
+  bool from_delta = false;
+};
+// y = (x - mean if centred) * rsqrt(mean square + eps) [* weight] [+ bias] over the last
+// `normalised_axes` axes.
+struct Norm {
+  bool centred = false;
+  bool has_weight = true;
+  bool has_bias = false;
+  int normalised_axes = 1;
+};
+struct NormBackward {  // x[, weight], dy -> dx[, dweight][, dbias]; statistics are computed again
+                       // inside
+  Norm norm;
+};
+// out[..., D] = table[ids[...], D].
+struct Gather {};
+struct GatherBackward {};  // the table's gradient: rows of dy added where their ids say
+// The k largest of `axis`: k passes of compares. -> weights[..., k], choice[..., k]
+struct TopK {
+  std::string axis;
+};
+struct TopKBackward {};  // puts the k gradients back into their places
+// Copies each token to its k experts, and back into token order: data movement.
+struct Dispatch {};
+struct Combine {};
+// Rotates the first `rotated` elements of each head by position.
+struct Rotary {
+  Expr rotated;
+};
+// out = x * keep / (1 - p), keep a byte per element.
+struct Dropout {
+  double probability = 0;
+};
+// loss[...] = log-sum-exp of logits minus the target's logit, and the row statistics.
+struct CrossEntropy {};
+struct CrossEntropyBackward {
+};  // dlogits = softmax(logits) - one_hot(target), from the row statistics
+// out[B, T, O] = sum over kernel positions q and channels c of in[B, stride*T + q, c] * w[q, c, O];
+// padding counts as input.
+struct Convolution {
+  std::int64_t stride = 1;
+  OpClass op_class = OpClass::kMatmul;
+};
+struct ConvolutionBackward {
+};  // either gradient of a convolution: as many multiply-adds as forward
+// The same memory under other axis names (T of new keys becomes S; N becomes K and G).
+struct Relabel {};
+// New keys or values written into their place in the cache.
+struct CacheAppend {};
+// The last position only.
+struct TakeLast {};
+struct TakeLastBackward {};
+
+using OpKind =
+    std::variant<Contraction, Map, Sum, Broadcast, Softmax, SoftmaxFromStats, SoftmaxBackward, Norm,
+                 NormBackward, Gather, GatherBackward, TopK, TopKBackward, Dispatch, Combine,
+                 Rotary, Dropout, CrossEntropy, CrossEntropyBackward, Convolution,
+                 ConvolutionBackward, Relabel, CacheAppend, TakeLast, TakeLastBackward>;
+
+enum class Pass { kForward, kBackward, kRecompute };
+const char* name_of(Pass pass);
+
+// A run of operations executed as one kernel whose inner tensors never reach memory.
+using RegionId = int;
+inline constexpr RegionId kNoRegion = -1;
+
+struct Op {
+  std::string name;  // "attention.q"; a gradient operation adds what it is the gradient of:
+                     // "attention.q.dw"
+  OpKind kind;
+  std::vector<TensorId> inputs;
+  std::vector<TensorId> outputs;
+  Component component = Component::kOther;
+  Pass pass = Pass::kForward;
+  RegionId region = kNoRegion;
+};
+
+// Attention as one fused operation: scores, softmax and weighted sum in one kernel. Forward it
+// reads Q, K, V and writes O (and the row log-sum-exp where backward reads it); backward it keeps
+// none of the scores and computes them again.
+struct FusedAttention {
+  std::string name;  // "attention.core"
+  TensorId output = kNoTensor;
+  TensorId row_stats = kNoTensor;
+  Pass pass = Pass::kForward;
+};
+
+class Graph {
+ public:
+  TensorId add_tensor(Tensor tensor);
+  // Checks that ids exist and that axes fit the kind (contracted axes agree in size, a map's inputs
+  // broadcast, ...); InternalError otherwise.
+  OpId add_op(Op op);
+  RegionId add_region(FusedAttention region);
+
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+  const std::vector<Op>& ops() const { return ops_; }
+  const std::vector<FusedAttention>& regions() const { return regions_; }
+  const Tensor& tensor(TensorId id) const { return tensors_.at(static_cast<std::size_t>(id)); }
+  Tensor& tensor(TensorId id) { return tensors_.at(static_cast<std::size_t>(id)); }
+  const FusedAttention& region(RegionId id) const {
+    return regions_.at(static_cast<std::size_t>(id));
+  }
+  FusedAttention& region(RegionId id) { return regions_.at(static_cast<std::size_t>(id)); }
+
+  // Follows alias_of to the tensor that owns the memory.
+  TensorId storage_of(TensorId id) const;
+  // The tensor of that name, or kNoTensor.
+  TensorId find(std::string_view name) const;
+  // Puts `ops` before the first operation of the backward pass.
+  void insert_before_backward(const std::vector<Op>& ops);
+
+  std::vector<TensorId> outputs;  // what the block hands on: the residual stream, or the loss
+  std::vector<TensorId> saved;  // set by remat.h: what the forward pass keeps for the backward pass
+
+ private:
+  std::vector<Tensor> tensors_;
+  std::vector<Op> ops_;
+  std::vector<FusedAttention> regions_;
+};
+
+bool has_axis(const Tensor& tensor, std::string_view axis);
+const Axis& axis_of(const Tensor& tensor, std::string_view axis);  // InternalError when absent
+
+// All elements, and those that are computed under the tensor's mask.
+Expr elements(const Tensor& tensor);
+Expr live_elements(const Tensor& tensor);
+// "attention.q[B,T,N,H]".
+std::string describe(const Tensor& tensor);
+// "attention.norm[B,T,D] *_D attention.q.weight[D,N,H] -> attention.q[B,T,N,H]",
+// "silu(mlp.gate[B,T,F]) -> ...".
+std::string describe(const Graph& graph, const Op& op);
+
+// The product of the distinct axes an operation runs over, each once; a masked pair of axes counts
+// its live pairs, or all T*S when `dense`. Axes named in `skip` are left out.
+Expr iteration_space(const Graph& graph, const Op& op, bool dense, std::string_view skip = "");
+
+// ---- a model -----------------------------------------------------------------------------------
+
+struct Block {
+  std::string name;  // "embed", "layer", "local", "encoder.layer", "head"
+  Graph graph;
+  Expr repeat = 1;  // L where all layers are alike
+  Sizes sizes;      // sizes that hold in this block only (F of the dense layers, F of the experts)
+  bool is_layer = false;  // one of the repeated layers, not embedding or head
+};
+
+struct Program {
+  std::vector<Block> blocks;  // in order of execution
+  Sizes sizes;
+  // The sizes as a block sees them: its own first.
+  Sizes sizes_of(const Block& block) const;
+};
+
+}  // namespace flopwise
