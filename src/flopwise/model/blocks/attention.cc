@@ -1,0 +1,238 @@
+// Attention with any head layout: queries N heads of H, keys and values K heads (G = N/K queries
+// share one), scores masked.
+#include <cmath>
+#include <utility>
+
+#include "flopwise/base/error.h"
+#include "flopwise/model/blocks/block_builder.h"
+
+namespace flopwise {
+namespace {
+
+constexpr Component kPart = Component::kAttention;
+
+struct HeadAxes {
+  Axis query_heads;  // N
+  Axis kv_heads;     // K
+  Axis group;        // G = N/K
+  Axis head;         // H
+  Axis value_head;   // H, or Hv where values have another size
+};
+
+HeadAxes head_axes(const Attention& attention) {
+  const Expr n = Expr::symbol("N");
+  const Expr k = Expr::symbol("K");
+  const bool same = attention.value_dim == attention.head_dim;
+  const Axis head{"H", Expr::symbol("H")};
+  const Axis value_head = same ? head : Axis{"Hv", Expr::symbol("Hv")};
+  return {
+      {"N", n    },
+      {"K", k    },
+      {"G", n / k},
+      head, value_head
+  };
+}
+
+class AttentionBuilder {
+ public:
+  AttentionBuilder(BlockBuilder& builder, std::string name, const Attention& attention,
+                   const Workload& workload, const AttentionInputs& inputs)
+      : builder_(builder),
+        name_(std::move(name)),
+        attention_(attention),
+        workload_(workload),
+        inputs_(inputs),
+        heads_(head_axes(attention)),
+        is_cross_(name_ == "cross"),
+        keys_(is_cross_ ? builder.axes().memory : builder.axes().keys) {}
+
+  TensorId build() {
+    const StackAxes& a = builder_.axes();
+    const TensorId q = projected_queries();
+    TensorId k = kNoTensor;
+    TensorId v = kNoTensor;
+    if (is_cross_ && workload_.mode == Mode::kDecode) {
+      k = cache("k_cache", heads_.head, kNoTensor);
+      v = cache("v_cache", heads_.value_head, kNoTensor);
+    } else {
+      k = stored("k", projected_keys(), heads_.head);
+      v = stored(
+          "v", projected("v", keys_source(), heads_.kv_heads, heads_.value_head, attention_.v_bias),
+          heads_.value_head);
+    }
+    const TensorId out = core(q, k, v);
+    const TensorId merged = builder_.relabel(
+        name_ + ".out_heads", out, {a.batch, a.queries, heads_.query_heads, heads_.value_head});
+    return builder_.linear_bias(name_ + ".o", merged,
+                                {heads_.query_heads, heads_.value_head, a.model}, builder_.hidden(),
+                                attention_.o_bias, {a.model}, kPart);
+  }
+
+ private:
+  TensorId keys_source() const { return is_cross_ ? inputs_.memory : inputs_.x; }
+  // New keys stand on the axis of their source: T (or R) until they join the cache.
+  const Axis& new_keys_axis() const {
+    return is_cross_ ? builder_.axes().memory : builder_.axes().queries;
+  }
+
+  TensorId projected(const std::string& part, TensorId source, const Axis& heads, const Axis& width,
+                     bool bias) {
+    const StackAxes& a = builder_.axes();
+    const Axis& positions = part == "q" ? a.queries : new_keys_axis();
+    return builder_.linear_bias(name_ + "." + part, source, {a.model, heads, width},
+                                {a.batch, positions, heads, width}, bias, {heads, width}, kPart);
+  }
+
+  TensorId normalised_and_rotated(const std::string& part, TensorId x) {
+    if (attention_.qk_norm != QkNorm::kNone) {
+      const int axes = attention_.qk_norm == QkNorm::kPerHead ? 1 : 2;
+      x = builder_.norm(name_ + "." + part + "_norm", x, attention_.qk_norm_kind, axes);
+    }
+    if (is_cross_ || attention_.position != PositionKind::kRotary) return x;
+    const Expr rotated = attention_.rotary_dim == attention_.head_dim ? Expr::symbol("H")
+                                                                      : Expr(attention_.rotary_dim);
+    const std::string rotary_name = name_ + "." + part + "_rotary";
+    const TensorId output =
+        builder_.activation(rotary_name, builder_.graph().tensor(x).axes, kPart);
+    return builder_.emit(rotary_name, Rotary{rotated}, {x}, output, kPart);
+  }
+
+  TensorId projected_queries() {
+    const StackAxes& a = builder_.axes();
+    const TensorId q = normalised_and_rotated(
+        "q", projected("q", inputs_.x, heads_.query_heads, heads_.head, attention_.q_bias));
+    return builder_.relabel(name_ + ".q_groups", q,
+                            {a.batch, a.queries, heads_.kv_heads, heads_.group, heads_.head});
+  }
+
+  TensorId projected_keys() {
+    return normalised_and_rotated(
+        "k", projected("k", keys_source(), heads_.kv_heads, heads_.head, attention_.k_bias));
+  }
+
+  // Keys or values on the key axis: in the cache where the mode keeps one, else the same memory
+  // under its other name.
+  TensorId stored(const std::string& part, TensorId fresh, const Axis& width) {
+    const StackAxes& a = builder_.axes();
+    const bool has_cache = workload_.mode == Mode::kPrefill || workload_.mode == Mode::kDecode;
+    if (has_cache) return cache(part + "_cache", width, fresh);
+    if (keys_.name == new_keys_axis().name) return fresh;
+    return builder_.relabel(name_ + "." + part + "_keys", fresh,
+                            {a.batch, keys_, heads_.kv_heads, width});
+  }
+
+  TensorId cache(const std::string& part, const Axis& width, TensorId fresh) {
+    const StackAxes& a = builder_.axes();
+    const PairMask mask = pair_mask(attention_.mask);
+    Tensor tensor{
+        name_ + "." + part,
+        {a.batch, keys_, heads_.kv_heads, width},
+        Role::kState,
+        Element::kCache,
+        kPart
+    };
+    tensor.needs_gradient = false;
+    tensor.keys_read = keys_seen(mask, a.queries.size, keys_.size);
+    tensor.keys_held = keys_held(mask, keys_.size);
+    const TensorId id = builder_.graph().add_tensor(std::move(tensor));
+    if (fresh == kNoTensor) return id;
+    return builder_.emit(name_ + "." + part, CacheAppend{}, {fresh}, id, kPart);
+  }
+
+  // scores = q k, scaled, biased, capped; weights = softmax(scores); out = weights v. [B,T,K,G,H]
+  TensorId core(TensorId q, TensorId k, TensorId v) {
+    const StackAxes& a = builder_.axes();
+    const bool flash = workload_.kernel == AttentionKernel::kFlash;
+    if (flash) builder_.begin_region(name_ + ".core");
+    const Contraction attention_kind{OpClass::kAttention, ""};
+
+    const TensorId scores = builder_.activation(
+        name_ + ".qk", {a.batch, heads_.kv_heads, heads_.group, a.queries, keys_}, kPart);
+    builder_.graph().tensor(scores).masking =
+        Masking{pair_mask(attention_.mask), a.queries.name, keys_.name};
+    builder_.emit(name_ + ".qk", attention_kind, {q, k}, scores, kPart);
+
+    const bool scale_in_softmax = attention_.scaled && !has_score_bias() && attention_.softcap == 0;
+    TensorId last = scores;
+    if (attention_.scaled && !scale_in_softmax) {
+      const double scale = 1 / std::sqrt(static_cast<double>(attention_.head_dim));
+      last = builder_.map(name_ + ".scale", scalar_scale(scale), {last}, kPart);
+    }
+    if (has_score_bias()) last = builder_.add(name_ + ".score_bias", last, score_bias(), kPart);
+    if (attention_.softcap != 0) {
+      last = builder_.map(name_ + ".softcap", scalar_softcap(attention_.softcap), {last}, kPart);
+    }
+
+    Tensor weights_like = builder_.graph().tensor(last);
+    weights_like.name = name_ + ".softmax";
+    const TensorId weights = builder_.graph().add_tensor(std::move(weights_like));
+    TensorId stats = kNoTensor;
+    std::vector<TensorId> more;
+    if (flash) {
+      Tensor rows{
+          name_ + ".lse", {a.batch, heads_.kv_heads, heads_.group, a.queries}
+      };
+      rows.element = Element::kFp32;
+      rows.component = kPart;
+      stats = builder_.graph().add_tensor(std::move(rows));
+      more.push_back(stats);
+    }
+    builder_.emit(name_ + ".softmax", Softmax{keys_.name, scale_in_softmax}, {last}, weights, kPart,
+                  more);
+    const TensorId kept =
+        builder_.dropout(name_ + ".weights_dropout", weights, attention_.dropout, kPart);
+    const TensorId out = builder_.contract(
+        name_ + ".av", attention_kind, kept, v,
+        {a.batch, a.queries, heads_.kv_heads, heads_.group, heads_.value_head}, kPart);
+    if (flash) builder_.end_region(out, stats);
+    return out;
+  }
+
+  bool has_score_bias() const {
+    const bool alibi = attention_.position == PositionKind::kAlibi;
+    return !is_cross_ && (alibi || inputs_.relative_bias != kNoTensor);
+  }
+
+  // [K,G,T,S] learned, or [K,G,S] slopes times positions.
+  TensorId score_bias() {
+    if (inputs_.relative_bias == kNoTensor) {
+      return builder_.constant(name_ + ".alibi", {heads_.kv_heads, heads_.group, keys_});
+    }
+    return inputs_.relative_bias;
+  }
+
+  BlockBuilder& builder_;
+  std::string name_;
+  const Attention& attention_;
+  const Workload& workload_;
+  AttentionInputs inputs_;
+  HeadAxes heads_;
+  bool is_cross_;
+  Axis keys_;
+};
+
+}  // namespace
+
+PairMask pair_mask(const AttentionMask& mask) {
+  switch (mask.kind) {
+    case MaskKind::kFull:
+    case MaskKind::kCausal:
+      return {mask.kind, 0};
+    case MaskKind::kWindow:
+      return {mask.kind, Expr::symbol("W")};
+    case MaskKind::kTwoSidedWindow:
+      return {mask.kind, Expr::symbol("h")};
+    case MaskKind::kChunk:
+      return {mask.kind, Expr::symbol("C")};
+    case MaskKind::kPrefix:
+      return {mask.kind, Expr::symbol("P")};
+  }
+  throw InternalError("unknown mask");
+}
+
+TensorId add_attention(BlockBuilder& builder, const std::string& name, const Attention& attention,
+                       const Workload& workload, const AttentionInputs& inputs) {
+  return AttentionBuilder(builder, name, attention, workload, inputs).build();
+}
+
+}  // namespace flopwise

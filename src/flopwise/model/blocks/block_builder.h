@@ -1,0 +1,105 @@
+// The vocabulary in which blocks are written: one call, one operation of the graph. The tensor an
+// operation makes has the operation's name, its parameters the names NAME.weight and NAME.bias.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "flopwise/graph/graph.h"
+#include "flopwise/model/model.h"
+#include "flopwise/model/workload.h"
+
+namespace flopwise {
+
+using Axes = std::vector<Axis>;
+
+// The axes of one stack. Decoder: queries T, keys S. The encoder of an encoder-decoder: queries and
+// keys R.
+struct StackAxes {
+  Axis batch;    // B
+  Axis queries;  // T
+  Axis keys;     // S
+  Axis memory;   // R, the encoder's positions that cross-attention reads
+  Axis model;    // D
+};
+
+class BlockBuilder {
+ public:
+  explicit BlockBuilder(StackAxes axes) : axes_(std::move(axes)) {}
+
+  const StackAxes& axes() const { return axes_; }
+  Graph& graph() { return graph_; }
+  const Graph& graph() const { return graph_; }
+  Axes hidden() const { return {axes_.batch, axes_.queries, axes_.model}; }
+
+  TensorId input(const std::string& name, const Axes& axes, bool shared = false);
+  TensorId index_input(const std::string& name, const Axes& axes);
+  TensorId constant(const std::string& name, const Axes& axes);
+  TensorId parameter(const std::string& name, const Axes& axes, Component component);
+  TensorId activation(const std::string& name, const Axes& axes, Component component);
+
+  // x times the parameter NAME.weight of axes `weight`, giving `out`; class matmul.
+  TensorId linear(const std::string& name, TensorId x, const Axes& weight, const Axes& out,
+                  Component component);
+  // linear plus, where `has_bias`, the parameter NAME.bias of axes `bias`.
+  TensorId linear_bias(const std::string& name, TensorId x, const Axes& weight, const Axes& out,
+                       bool has_bias, const Axes& bias, Component component);
+  TensorId contract(const std::string& name, const Contraction& kind, TensorId a, TensorId b,
+                    const Axes& out, Component component);
+  // An elementwise function; the result has the axes (and mask) of the first operand.
+  TensorId map(const std::string& name, ScalarProgram program, std::vector<TensorId> inputs,
+               Component component);
+  TensorId add(const std::string& name, TensorId a, TensorId b, Component component) {
+    return map(name, scalar_add(), {a, b}, component);
+  }
+  TensorId norm(const std::string& name, TensorId x, NormKind kind, int normalised_axes = 1);
+  TensorId dropout(const std::string& name, TensorId x, double probability, Component component);
+  TensorId relabel(const std::string& name, TensorId x, const Axes& axes);
+  TensorId emit(const std::string& name, OpKind kind, std::vector<TensorId> inputs, TensorId output,
+                Component component, std::vector<TensorId> more_outputs = {});
+
+  // Operations added between the two calls form one fused attention.
+  void begin_region(const std::string& name);
+  void end_region(TensorId output, TensorId row_stats);
+
+ private:
+  StackAxes axes_;
+  Graph graph_;
+  RegionId region_ = kNoRegion;
+};
+
+ScalarProgram activation_program(Activation activation);
+
+// The mask with its size as the symbol W, h, C or P.
+PairMask pair_mask(const AttentionMask& mask);
+
+// ---- the blocks --------------------------------------------------------------------------------
+
+struct AttentionInputs {
+  TensorId x = kNoTensor;              // [B,T,D], already normalised
+  TensorId memory = kNoTensor;         // [B,R,D], of cross-attention
+  TensorId relative_bias = kNoTensor;  // [N,T,S], of relative positions
+};
+
+// [B,T,D] -> [B,T,D], without residual and norm. `name` is "attention" or "cross".
+TensorId add_attention(BlockBuilder& builder, const std::string& name, const Attention& attention,
+                       const Workload& workload, const AttentionInputs& inputs);
+// The feed-forward of a dense layer or of an expert kind; `name` is "mlp" or "shared"; F is the
+// axis of its width.
+TensorId add_mlp(BlockBuilder& builder, const std::string& name, const Mlp& mlp, const Axis& width,
+                 TensorId x);
+TensorId add_moe(BlockBuilder& builder, const Moe& moe, TensorId x);
+
+Block embedding_block(const Model& model, const Stack& stack, const StackAxes& axes,
+                      const Workload& workload, const std::string& name);
+Block layer_block(const LayerGroup& group, const StackAxes& axes, const Workload& workload,
+                  const std::string& prefix);
+// "embed.tokens.weight" [V,D], one tensor however many blocks read it.
+TensorId token_table(BlockBuilder& builder, const Model& model);
+// Final norm and unembedding, with the loss in training.
+Block head_block(const Model& model, const Stack& stack, const StackAxes& axes,
+                 const Workload& workload);
+// The final norm of an encoder whose output goes to a decoder.
+Block encoder_output_block(const Stack& stack, const StackAxes& axes);
+
+}  // namespace flopwise

@@ -1,0 +1,126 @@
+// From token ids to the residual stream: lookups in tables, added up.
+#include <cmath>
+#include <utility>
+
+#include "flopwise/model/blocks/block_builder.h"
+
+namespace flopwise {
+namespace {
+
+constexpr Component kPart = Component::kEmbedding;
+
+// The axis of an embedding that is narrower than the model (OPT-350m).
+Axis embedding_axis(const Model& model, const Axis& d_model) {
+  const bool projected = model.embedding.width != 0 && model.embedding.width != model.d_model;
+  return projected ? Axis{"De", Expr::symbol("De")} : d_model;
+}
+
+TensorId lookup(BlockBuilder& builder, const std::string& name, TensorId ids, TensorId table) {
+  Axes axes = builder.graph().tensor(ids).axes;
+  axes.push_back(builder.graph().tensor(table).axes.back());
+  return builder.emit(name, Gather{}, {ids, table}, builder.activation(name, axes, kPart), kPart);
+}
+
+// rows[T,D] of a learned table of `rows` positions, added to x.
+TensorId add_positions(BlockBuilder& builder, std::int64_t rows, TensorId x) {
+  const StackAxes& a = builder.axes();
+  const TensorId ids = builder.constant("embed.position_ids", {a.queries});
+  builder.graph().tensor(ids).element = Element::kIndex;
+  const TensorId table = builder.parameter("embed.positions.weight",
+                                           {
+                                               {"positions", rows},
+                                               a.model
+  },
+                                           kPart);
+  return builder.add("embed.add_positions", x, lookup(builder, "embed.positions", ids, table),
+                     kPart);
+}
+
+TensorId add_token_types(BlockBuilder& builder, std::int64_t rows, TensorId x) {
+  const StackAxes& a = builder.axes();
+  const TensorId ids = builder.index_input("token_type_ids", {a.batch, a.queries});
+  const TensorId table = builder.parameter("embed.token_types.weight",
+                                           {
+                                               {"types", rows},
+                                               a.model
+  },
+                                           kPart);
+  return builder.add("embed.add_token_types", x, lookup(builder, "embed.token_types", ids, table),
+                     kPart);
+}
+
+// The bias every layer of the stack adds to its scores: [K,G,T,S] looked up by distance (T5).
+TensorId relative_bias(BlockBuilder& builder, const Attention& attention) {
+  const StackAxes& a = builder.axes();
+  const Expr n = Expr::symbol("N");
+  const Expr k = Expr::symbol("K");
+  const TensorId distances = builder.constant("distances", {a.queries, a.keys});
+  builder.graph().tensor(distances).element = Element::kIndex;
+  const TensorId table =
+      builder.parameter("relative_bias.weight",
+                        {
+                            {"buckets", attention.relative_buckets},
+                            {"K",       k                         },
+                            {"G",       n / k                     }
+  },
+                        Component::kAttention);
+  const TensorId bias = builder.activation("relative_bias",
+                                           {
+                                               {"K", k    },
+                                               {"G", n / k},
+                                               a.queries, a.keys
+  },
+                                           Component::kAttention);
+  builder.graph().tensor(bias).masking =
+      Masking{pair_mask(attention.mask), a.queries.name, a.keys.name};
+  return builder.emit("relative_bias", Gather{}, {distances, table}, bias, Component::kAttention);
+}
+
+}  // namespace
+
+TensorId token_table(BlockBuilder& builder, const Model& model) {
+  const Axis width = embedding_axis(model, builder.axes().model);
+  const TensorId table = builder.parameter("embed.tokens.weight",
+                                           {
+                                               {"V", Expr::symbol("V")},
+                                               width
+  },
+                                           kPart);
+  builder.graph().tensor(table).shared = true;
+  return table;
+}
+
+Block embedding_block(const Model& model, const Stack& stack, const StackAxes& axes,
+                      const Workload&, const std::string& name) {
+  BlockBuilder builder(axes);
+  const Embedding& embedding = model.embedding;
+  const TensorId ids = builder.index_input(name + ".ids", {axes.batch, axes.queries});
+  TensorId x = lookup(builder, "embed.tokens", ids, token_table(builder, model));
+  const Axis width = embedding_axis(model, axes.model);
+  if (width.name != axes.model.name) {
+    x = builder.linear("embed.project_in", x, {width, axes.model}, builder.hidden(), kPart);
+  }
+  if (embedding.scaled) {
+    x = builder.map("embed.scale", scalar_scale(std::sqrt(static_cast<double>(model.d_model))), {x},
+                    kPart);
+  }
+  if (embedding.positions > 0) x = add_positions(builder, embedding.positions, x);
+  if (embedding.token_types > 0) x = add_token_types(builder, embedding.token_types, x);
+  if (embedding.norm) x = builder.norm("embed.norm", x, embedding.norm_kind);
+  builder.graph().outputs = {x};
+
+  Block block;
+  block.name = name;
+  const Attention& attention = stack.groups.at(0).layer.attention;
+  if (attention.position == PositionKind::kRelative) {
+    builder.graph().outputs.push_back(relative_bias(builder, attention));
+    block.sizes["N"] = attention.heads;
+    block.sizes["K"] = attention.kv_heads;
+    if (attention.mask.kind == MaskKind::kWindow) block.sizes["W"] = attention.mask.size;
+  }
+  if (width.name != axes.model.name) block.sizes["De"] = embedding.width;
+  block.graph = std::move(builder.graph());
+  return block;
+}
+
+}  // namespace flopwise

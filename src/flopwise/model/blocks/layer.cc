@@ -1,0 +1,152 @@
+// One layer: how attention and feed-forward sit between norms and residual additions.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "flopwise/model/blocks/block_builder.h"
+
+namespace flopwise {
+namespace {
+
+class LayerBuilder {
+ public:
+  LayerBuilder(const Layer& layer, const StackAxes& axes, const Workload& workload)
+      : builder_(axes), layer_(layer), workload_(workload) {}
+
+  Graph build() {
+    const TensorId x = builder_.input("input", builder_.hidden());
+    const bool has_relative_bias = layer_.attention.position == PositionKind::kRelative;
+    if (has_relative_bias) relative_bias_ = relative_bias_input();
+    TensorId y = kNoTensor;
+    if (layer_.parallel) {
+      y = parallel(x);
+    } else {
+      y = sublayer("attention", x, [&](TensorId n) { return self_attention(n); });
+      if (layer_.cross) y = sublayer("cross", y, [&](TensorId n) { return cross_attention(n); });
+      y = sublayer("mlp", y, [&](TensorId n) { return feed_forward(n); });
+    }
+    builder_.graph().outputs = {y};
+    return std::move(builder_.graph());
+  }
+
+ private:
+  // x + f(norm(x)), norm(x + f(x)), or x + norm(f(norm(x))).
+  template <typename Body>
+  TensorId sublayer(const std::string& name, TensorId x, Body body) {
+    const bool norm_before = layer_.placement != NormPlacement::kPost;
+    const TensorId in = norm_before ? builder_.norm(name + ".norm", x, layer_.norm) : x;
+    TensorId out = body(in);
+    if (layer_.placement == NormPlacement::kSandwich) {
+      out = builder_.norm(name + ".post_norm", out, layer_.norm);
+    }
+    out = builder_.dropout(name + ".dropout", out, layer_.dropout, Component::kOther);
+    const TensorId sum = builder_.add(name + ".residual", x, out, Component::kOther);
+    return norm_before ? sum : builder_.norm(name + ".norm", sum, layer_.norm);
+  }
+
+  // x + attention(norm(x)) + mlp(norm(x)), with one norm or two.
+  TensorId parallel(TensorId x) {
+    const TensorId in = builder_.norm("attention.norm", x, layer_.norm);
+    const TensorId mlp_in = layer_.shared_norm ? in : builder_.norm("mlp.norm", x, layer_.norm);
+    TensorId a = self_attention(in);
+    TensorId m = feed_forward(mlp_in);
+    a = builder_.dropout("attention.dropout", a, layer_.dropout, Component::kOther);
+    m = builder_.dropout("mlp.dropout", m, layer_.dropout, Component::kOther);
+    const TensorId sum = builder_.add("attention.residual", x, a, Component::kOther);
+    return builder_.add("mlp.residual", sum, m, Component::kOther);
+  }
+
+  TensorId self_attention(TensorId x) {
+    return add_attention(builder_, "attention", layer_.attention, workload_,
+                         {x, kNoTensor, relative_bias_});
+  }
+
+  TensorId cross_attention(TensorId x) {
+    const StackAxes& a = builder_.axes();
+    const TensorId memory = workload_.mode == Mode::kDecode
+                                ? kNoTensor
+                                : builder_.input("memory", {a.batch, a.memory, a.model}, true);
+    return add_attention(builder_, "cross", *layer_.cross, workload_, {x, memory, kNoTensor});
+  }
+
+  TensorId feed_forward(TensorId x) {
+    if (const auto* mlp = std::get_if<Mlp>(&layer_.feed_forward)) {
+      return add_mlp(builder_, "mlp", *mlp, {"F", Expr::symbol("F")}, x);
+    }
+    return add_moe(builder_, std::get<Moe>(layer_.feed_forward), x);
+  }
+
+  // One learned bias per head and pair, the same for every layer of the stack.
+  TensorId relative_bias_input() {
+    const StackAxes& a = builder_.axes();
+    const Expr n = Expr::symbol("N");
+    const Expr k = Expr::symbol("K");
+    const TensorId id = builder_.input("relative_bias",
+                                       {
+                                           {"K", k    },
+                                           {"G", n / k},
+                                           a.queries, a.keys
+    },
+                                       true);
+    builder_.graph().tensor(id).masking =
+        Masking{pair_mask(layer_.attention.mask), a.queries.name, a.keys.name};
+    return id;
+  }
+
+  BlockBuilder builder_;
+  const Layer& layer_;
+  const Workload& workload_;
+  TensorId relative_bias_ = kNoTensor;
+};
+
+Sizes sizes_of(const Layer& layer) {
+  const Attention& attention = layer.attention;
+  Sizes sizes;
+  sizes["N"] = attention.heads;
+  sizes["K"] = attention.kv_heads;
+  sizes["G"] = attention.heads / attention.kv_heads;
+  sizes["H"] = attention.head_dim;
+  if (attention.value_dim != attention.head_dim) sizes["Hv"] = attention.value_dim;
+  switch (attention.mask.kind) {
+    case MaskKind::kFull:
+    case MaskKind::kCausal:
+      break;
+    case MaskKind::kWindow:
+      sizes["W"] = attention.mask.size;
+      break;
+    case MaskKind::kTwoSidedWindow:
+      sizes["h"] = attention.mask.size;
+      break;
+    case MaskKind::kChunk:
+      sizes["C"] = attention.mask.size;
+      break;
+    case MaskKind::kPrefix:
+      sizes["P"] = attention.mask.size;
+      break;
+  }
+  if (const auto* mlp = std::get_if<Mlp>(&layer.feed_forward)) {
+    sizes["F"] = mlp->d_ff;
+  } else {
+    const Moe& moe = std::get<Moe>(layer.feed_forward);
+    sizes["F"] = moe.expert.d_ff;
+    sizes["E"] = moe.experts;
+    sizes["k"] = moe.active_experts;
+    if (moe.shared_d_ff > 0) sizes["Fs"] = moe.shared_d_ff;
+  }
+  return sizes;
+}
+
+}  // namespace
+
+Block layer_block(const LayerGroup& group, const StackAxes& axes, const Workload& workload,
+                  const std::string& prefix) {
+  Block block;
+  block.name = prefix + group.name;
+  block.graph = LayerBuilder(group.layer, axes, workload).build();
+  block.repeat = group.repeat;
+  block.sizes = sizes_of(group.layer);
+  block.is_layer = true;
+  return block;
+}
+
+}  // namespace flopwise

@@ -1,0 +1,132 @@
+// Mixture of experts: a router picks k of E experts for every token; the chosen experts' outputs
+// are weighted and added, beside what shared experts give to all tokens. Each token runs over k
+// experts, never over E: the expert axis of a weight is *routed*.
+#include "flopwise/model/blocks/block_builder.h"
+
+namespace flopwise {
+namespace {
+
+class MoeBuilder {
+ public:
+  MoeBuilder(BlockBuilder& builder, const Moe& moe, TensorId x)
+      : builder_(builder), moe_(moe), x_(x) {}
+
+  TensorId build() {
+    route();
+    TensorId out = routed_experts();
+    if (moe_.shared_d_ff > 0) {
+      out = builder_.add("moe.add_shared", out, shared_experts(), Component::kMlp);
+    }
+    return out;
+  }
+
+ private:
+  Axes tokens() const { return {builder_.axes().batch, builder_.axes().queries}; }
+  Axes tokens(const Axis& last) const {
+    return {builder_.axes().batch, builder_.axes().queries, last};
+  }
+  Axes copies(const Axis& last) const {
+    return {builder_.axes().batch, builder_.axes().queries, active_, last};
+  }
+
+  // Sets weights_ [B,T,k] and choice_ [B,T,k].
+  void route() {
+    constexpr Component kPart = Component::kRouter;
+    TensorId scores = builder_.linear_bias("router.scores", x_, {builder_.axes().model, experts_},
+                                           tokens(experts_), moe_.router_bias, {experts_}, kPart);
+    const bool softmax_first = moe_.score == RouterScore::kSoftmaxThenTopK;
+    if (softmax_first) scores = softmax("router.softmax", scores, experts_);
+
+    weights_ = builder_.activation("router.top_k", tokens(active_), kPart);
+    Tensor choice{"router.choice", tokens(active_), Role::kActivation, Element::kIndex, kPart};
+    choice.needs_gradient = false;
+    choice_ = builder_.graph().add_tensor(std::move(choice));
+    builder_.emit("router.top_k", TopK{experts_.name}, {scores}, weights_, kPart, {choice_});
+
+    if (!softmax_first) {
+      weights_ = softmax("router.softmax", weights_, active_);
+    } else if (moe_.renormalise) {
+      const TensorId total = builder_.activation("router.sum", tokens(), kPart);
+      builder_.emit("router.sum", Sum{}, {weights_}, total, kPart);
+      weights_ = builder_.map("router.renormalise", scalar_div(), {weights_, total}, kPart);
+    }
+  }
+
+  TensorId softmax(const std::string& name, TensorId x, const Axis& over) {
+    const TensorId out = builder_.activation(name, tokens(over), Component::kRouter);
+    return builder_.emit(name, Softmax{over.name, false}, {x}, out, Component::kRouter);
+  }
+
+  TensorId expert_linear(const std::string& name, TensorId x, const Axis& in, const Axis& out,
+                         bool bias) {
+    constexpr Component kPart = Component::kMlp;
+    const TensorId weight = builder_.parameter(name + ".weight", {experts_, in, out}, kPart);
+    builder_.graph().tensor(weight).routed_axis = experts_.name;
+    const TensorId y = builder_.activation(name, copies(out), kPart);
+    builder_.emit(name, Contraction{OpClass::kMatmul, experts_.name}, {x, weight, choice_}, y,
+                  kPart);
+    if (!bias) return y;
+    const TensorId shift = builder_.parameter(name + ".bias", {experts_, out}, kPart);
+    builder_.graph().tensor(shift).routed_axis = experts_.name;
+    return builder_.add(name + "_bias", y, routed_bias(name, shift, out), kPart);
+  }
+
+  // The bias rows of the chosen experts: a lookup.
+  TensorId routed_bias(const std::string& name, TensorId shift, const Axis& out) {
+    const TensorId rows = builder_.activation(name + ".bias_rows", copies(out), Component::kMlp);
+    return builder_.emit(name + ".bias_rows", Gather{}, {choice_, shift}, rows, Component::kMlp);
+  }
+
+  TensorId routed_experts() {
+    constexpr Component kPart = Component::kMlp;
+    const StackAxes& a = builder_.axes();
+    const Mlp& mlp = moe_.expert;
+    const TensorId sent = builder_.activation("experts.dispatch", copies(a.model), kPart);
+    builder_.emit("experts.dispatch", Dispatch{}, {x_, choice_}, sent, kPart);
+    const ScalarProgram act = activation_program(mlp.activation);
+    TensorId inner = kNoTensor;
+    if (mlp.gated) {
+      const TensorId gate = expert_linear("experts.gate", sent, a.model, width_, mlp.up_bias);
+      const TensorId up = expert_linear("experts.up", sent, a.model, width_, mlp.up_bias);
+      inner = builder_.map("experts.act", scalar_gated(act), {gate, up}, kPart);
+    } else {
+      const TensorId up = expert_linear("experts.up", sent, a.model, width_, mlp.up_bias);
+      inner = builder_.map("experts.act", act, {up}, kPart);
+    }
+    const TensorId down = expert_linear("experts.down", inner, width_, a.model, mlp.down_bias);
+    const TensorId back = builder_.activation("experts.combine", copies(a.model), kPart);
+    builder_.emit("experts.combine", Combine{}, {down, choice_}, back, kPart);
+    // The weighted sum of k outputs is expert weighting: vector work (docs/conventions.md).
+    return builder_.contract("experts.weigh", Contraction{OpClass::kVector, ""}, back, weights_,
+                             builder_.hidden(), kPart);
+  }
+
+  TensorId shared_experts() {
+    Mlp mlp = moe_.expert;
+    mlp.d_ff = moe_.shared_d_ff;
+    const TensorId out = add_mlp(builder_, "shared", mlp, {"Fs", Expr::symbol("Fs")}, x_);
+    if (!moe_.shared_gate) return out;
+    const TensorId score =
+        builder_.linear("shared.scores", x_, {builder_.axes().model}, tokens(), Component::kMlp);
+    const TensorId gate =
+        builder_.map("shared.sigmoid", scalar_sigmoid(), {score}, Component::kMlp);
+    return builder_.map("shared.weigh", scalar_mul(), {out, gate}, Component::kMlp);
+  }
+
+  BlockBuilder& builder_;
+  const Moe& moe_;
+  TensorId x_;
+  Axis experts_{"E", Expr::symbol("E")};
+  Axis active_{"k", Expr::symbol("k")};
+  Axis width_{"F", Expr::symbol("F")};
+  TensorId weights_ = kNoTensor;
+  TensorId choice_ = kNoTensor;
+};
+
+}  // namespace
+
+TensorId add_moe(BlockBuilder& builder, const Moe& moe, TensorId x) {
+  return MoeBuilder(builder, moe, x).build();
+}
+
+}  // namespace flopwise

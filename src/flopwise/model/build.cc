@@ -1,0 +1,129 @@
+#include "flopwise/model/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "flopwise/base/error.h"
+#include "flopwise/graph/backward.h"
+#include "flopwise/model/blocks/block_builder.h"
+
+namespace flopwise {
+namespace {
+
+Axis symbol_axis(const char* name) {
+  return {name, Expr::symbol(name)};
+}
+
+StackAxes decoder_axes() {
+  return {symbol_axis("B"), symbol_axis("T"), symbol_axis("S"), symbol_axis("R"), symbol_axis("D")};
+}
+
+// The encoder of an encoder-decoder attends from R positions to the same R positions.
+StackAxes source_axes() {
+  const Axis source = symbol_axis("R");
+  return {
+      symbol_axis("B"), source, {"R'", source.size},
+        source, symbol_axis("D")
+  };
+}
+
+std::int64_t layer_count(const Stack& stack) {
+  std::int64_t count = 0;
+  for (const LayerGroup& group : stack.groups) count += group.repeat;
+  return count;
+}
+
+void add_layers(Program& program, const Stack& stack, const StackAxes& axes,
+                const Workload& workload, const std::string& prefix) {
+  for (const LayerGroup& group : stack.groups) {
+    program.blocks.push_back(layer_block(group, axes, workload, prefix));
+  }
+}
+
+// Where all layers of the model are alike their count prints as L.
+void name_layer_count(Program& program) {
+  const auto layers = std::count_if(program.blocks.begin(), program.blocks.end(),
+                                    [](const Block& block) { return block.is_layer; });
+  if (layers != 1) return;
+  for (Block& block : program.blocks) {
+    if (block.is_layer) block.repeat = Expr::symbol("L");
+  }
+}
+
+// Sizes on which all blocks agree become the program's; a block keeps those that are its own.
+void gather_sizes(Program& program) {
+  Sizes common;
+  for (const Block& block : program.blocks) common.insert(block.sizes.begin(), block.sizes.end());
+  for (Block& block : program.blocks) {
+    std::erase_if(block.sizes,
+                  [&](const auto& size) { return common.at(size.first) == size.second; });
+  }
+  program.sizes.merge(common);
+}
+
+void set_workload_sizes(Program& program, const Model& model, const Workload& workload) {
+  const Stack& stack = model.decoder ? *model.decoder : *model.encoder;
+  program.sizes["B"] = workload.batch;
+  program.sizes["T"] = workload.seq_len;
+  program.sizes["S"] = workload.context;
+  if (workload.source != 0) program.sizes["R"] = workload.source;
+  program.sizes["D"] = model.d_model;
+  program.sizes["V"] = model.vocab;
+  program.sizes["L"] = layer_count(stack);
+}
+
+void check_save_list(const Program& program, const RematPolicy& remat) {
+  if (remat.kind != RematKind::kList) return;
+  std::vector<std::string> known;
+  for (const Block& block : program.blocks) {
+    if (!block.is_layer) continue;
+    for (std::string& name : savable_names(block.graph)) {
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        known.push_back(std::move(name));
+    }
+  }
+  for (const std::string& name : remat.names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    throw UserError(fmt::format("--remat save: no tensor {} in a layer, known: {}", quoted(name),
+                                fmt::join(known, " ")));
+  }
+}
+
+}  // namespace
+
+Program build_program(const Model& model, const Workload& workload) {
+  Program program;
+  const bool encoder_only = model.architecture == Architecture::kEncoder;
+  if (model.encoder && !encoder_only && workload.mode != Mode::kDecode) {
+    const StackAxes axes = source_axes();
+    // A source is read once and keeps no cache of its own.
+    Workload source = workload;
+    if (source.mode == Mode::kPrefill) source.mode = Mode::kForward;
+    program.blocks.push_back(embedding_block(model, *model.encoder, axes, source, "encoder.embed"));
+    add_layers(program, *model.encoder, axes, source, "encoder.");
+    program.blocks.push_back(encoder_output_block(*model.encoder, axes));
+  }
+  const Stack& stack = encoder_only ? *model.encoder : *model.decoder;
+  const StackAxes axes = decoder_axes();
+  program.blocks.push_back(embedding_block(model, stack, axes, workload, "embed"));
+  add_layers(program, stack, axes, workload, "");
+  program.blocks.push_back(head_block(model, stack, axes, workload));
+  name_layer_count(program);
+  gather_sizes(program);
+  set_workload_sizes(program, model, workload);
+  return program;
+}
+
+Program build_training_program(const Model& model, const Workload& workload,
+                               const RematPolicy& remat) {
+  Program program = build_program(model, workload);
+  check_save_list(program, remat);
+  for (Block& block : program.blocks) {
+    block.graph = rematerialise(differentiate(block.graph), remat, block.is_layer);
+  }
+  return program;
+}
+
+}  // namespace flopwise

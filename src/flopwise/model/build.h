@@ -1,0 +1,24 @@
+// From a Model and a Workload to the graphs that everything else is derived from.
+//
+// A model is blocks with repeat counts: the embedding, each distinct layer once, the head. A new
+// architecture is a new way to fill a Model or one more file under blocks/; nothing to the right of
+// the graph changes.
+#pragma once
+
+#include "flopwise/graph/graph.h"
+#include "flopwise/graph/remat.h"
+#include "flopwise/model/model.h"
+#include "flopwise/model/workload.h"
+
+namespace flopwise {
+
+// The forward pass. Letters of docs/conventions.md are symbols of the formulas; Program::sizes has
+// their values.
+Program build_program(const Model& model, const Workload& workload);
+
+// The same with backward and recomputation appended to every block. UserError if a `save:` list
+// names nothing.
+Program build_training_program(const Model& model, const Workload& workload,
+                               const RematPolicy& remat);
+
+}  // namespace flopwise

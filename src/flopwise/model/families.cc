@@ -1,0 +1,332 @@
+// The families of Hugging Face models that are understood: one row each.
+//
+// A row says what differs from a Llama: pre-norm with RMS norms, a gated silu MLP, rotary
+// positions, no bias, an untied head, causal attention. Defaults of absent fields are those of the
+// family's configuration class in Hugging Face transformers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "flopwise/base/error.h"
+#include "flopwise/base/names.h"
+#include "flopwise/model/families/family.h"
+#include "flopwise/model/families/fields.h"
+#include "flopwise/model/read_model.h"
+
+namespace flopwise {
+namespace {
+
+constexpr FieldNames kGpt2Names = {.d_model = "n_embd",
+                                   .layers = "n_layer",
+                                   .heads = "n_head",
+                                   .kv_heads = "",
+                                   .head_dim = "",
+                                   .d_ff = "n_inner",
+                                   .activation = "activation_function",
+                                   .positions = "n_positions"};
+constexpr FieldNames kOptNames = {
+    .kv_heads = "", .head_dim = "", .d_ff = "ffn_dim", .activation = "activation_function"};
+constexpr FieldNames kGptNeoxNames = {.kv_heads = "", .head_dim = ""};
+constexpr FieldNames kMixtralNames = {.experts = "num_local_experts"};
+constexpr FieldNames kGemmaNames = {.activation = "hidden_activation"};
+
+constexpr AbsentSizes kGpt2Absent = {.positions = 1024};
+constexpr AbsentSizes kGemmaAbsent = {.head_dim = 256};
+// A text_config is saved without the sizes that equal the class's.
+constexpr AbsentSizes kGemma3Absent = {.d_model = 2304,
+                                       .layers = 26,
+                                       .heads = 8,
+                                       .kv_heads = 4,
+                                       .head_dim = 256,
+                                       .d_ff = 9216,
+                                       .positions = 131072,
+                                       .vocab = 262208};
+
+constexpr Family kGpt2 = {
+    .model_type = "gpt2",
+    .class_name = "GPT2",
+    .read = read_decoder,
+    .names = kGpt2Names,
+    .absent = kGpt2Absent,
+    .norm = NormKind::kLayer,
+    .activation = "gelu_new",
+    .gated = false,
+    .d_ff_per_d_model = 4,
+    .mlp_bias = Bias::kAlways,
+    .attention_bias = Bias::kAlways,
+    .position = PositionKind::kNone,
+    .learned_positions = true,
+    .tied = true,
+    .adjust = adjust_gpt2,
+    .ignored = {"summary_*", "reorder_and_upcast_attn"},
+};
+
+constexpr Family kGptNeox = {
+    .model_type = "gpt_neox",
+    .class_name = "GPTNeoX",
+    .read = read_decoder,
+    .names = kGptNeoxNames,
+    .norm = NormKind::kLayer,
+    .activation = "gelu",
+    .gated = false,
+    .mlp_bias = Bias::kAlways,
+    .attention_bias = Bias::kFieldOrTrue,
+    .reads_rotary_share = true,
+    .rotary_share = 0.25,
+    .adjust = adjust_gpt_neox,
+};
+
+constexpr Family kOpt = {
+    .model_type = "opt",
+    .class_name = "OPT",
+    .read = read_decoder,
+    .names = kOptNames,
+    .absent = {.positions = 2048},
+    .norm = NormKind::kLayer,
+    .activation = "relu",
+    .gated = false,
+    .position = PositionKind::kNone,
+    .learned_positions = true,
+    .extra_position_rows = 2,
+    .tied = true,
+    .adjust = adjust_opt,
+    .ignored = {"output_projection"},
+};
+
+constexpr Family kLlama = {
+    .model_type = "llama",
+    .class_name = "Llama",
+    .read = read_decoder,
+    .mlp_bias = Bias::kFieldOrFalse,
+    .attention_bias = Bias::kFieldOrFalse,
+};
+
+constexpr Family kMistral = {
+    .model_type = "mistral",
+    .class_name = "Mistral",
+    .read = read_decoder,
+    .window_rule = WindowRule::kAll,
+    .window = 4096,
+};
+
+constexpr Family kMixtral = {
+    .model_type = "mixtral",
+    .class_name = "Mixtral",
+    .read = read_decoder,
+    .names = kMixtralNames,
+    .window_rule = WindowRule::kAll,
+    .moe = MoeRule::kAll,
+};
+
+constexpr Family kQwen2 = {
+    .model_type = "qwen2",
+    .class_name = "Qwen2",
+    .read = read_decoder,
+    .attention_bias = Bias::kQkv,
+    .window_rule = WindowRule::kLate,
+    .window = 4096,
+};
+
+constexpr Family kQwen2Moe = {
+    .model_type = "qwen2_moe",
+    .class_name = "Qwen2Moe",
+    .read = read_decoder,
+    .attention_bias = Bias::kQkv,
+    .window_rule = WindowRule::kLate,
+    .window = 4096,
+    .moe = MoeRule::kSparseWithShared,
+};
+
+constexpr Family kQwen3 = {
+    .model_type = "qwen3",
+    .class_name = "Qwen3",
+    .read = read_decoder,
+    .absent = {.head_dim = 128},
+    .attention_bias = Bias::kFieldOrFalse,
+    .qk_norm = QkNorm::kPerHead,
+    .window_rule = WindowRule::kLate,
+    .window = 4096,
+};
+
+constexpr Family kQwen3Moe = {
+    .model_type = "qwen3_moe",
+    .class_name = "Qwen3Moe",
+    .read = read_decoder,
+    .attention_bias = Bias::kFieldOrFalse,
+    .qk_norm = QkNorm::kPerHead,
+    .window_rule = WindowRule::kLate,
+    .window = 4096,
+    .moe = MoeRule::kSparse,
+};
+
+// hidden_act is in the files, but Gemma's code reads hidden_activation.
+constexpr Family kGemma = {
+    .model_type = "gemma",
+    .class_name = "Gemma",
+    .read = read_decoder,
+    .names = kGemmaNames,
+    .absent = kGemmaAbsent,
+    .activation = "gelu_pytorch_tanh",
+    .attention_bias = Bias::kFieldOrFalse,
+    .tied = true,
+    .scaled_embedding = true,
+    .ignored = {"hidden_act"},
+};
+
+constexpr Family kGemma2 = {
+    .model_type = "gemma2",
+    .class_name = "Gemma2",
+    .read = read_decoder,
+    .names = kGemmaNames,
+    .absent = kGemmaAbsent,
+    .placement = NormPlacement::kSandwich,
+    .activation = "gelu_pytorch_tanh",
+    .attention_bias = Bias::kFieldOrFalse,
+    .tied = true,
+    .scaled_embedding = true,
+    .window_rule = WindowRule::kAlternating,
+    .window = 4096,
+    .window_pattern = 2,
+    .softcap = Softcap::kOnWhenAbsent,
+    .ignored = {"hidden_act", "query_pre_attn_scalar"},
+};
+
+constexpr Family kGemma3Text = {
+    .model_type = "gemma3_text",
+    .class_name = "Gemma3",
+    .read = read_decoder,
+    .names = kGemmaNames,
+    .absent = kGemma3Absent,
+    .placement = NormPlacement::kSandwich,
+    .activation = "gelu_pytorch_tanh",
+    .attention_bias = Bias::kFieldOrFalse,
+    .qk_norm = QkNorm::kPerHead,
+    .tied = true,
+    .scaled_embedding = true,
+    .window_rule = WindowRule::kAlternating,
+    .window = 4096,
+    .window_pattern = 6,
+    .softcap = Softcap::kOffWhenAbsent,
+    .ignored = {"hidden_act", "query_pre_attn_scalar"},
+};
+
+constexpr Family kGemma3 = {
+    .model_type = "gemma3",
+    .class_name = "Gemma3",
+    .read = read_gemma3,
+    .tied = true,
+};
+
+constexpr Family kPhi3 = {
+    .model_type = "phi3",
+    .class_name = "Phi3",
+    .read = read_decoder,
+    .reads_rotary_share = true,
+    .window_rule = WindowRule::kAll,
+};
+
+constexpr Family kT5 = {
+    .model_type = "t5",
+    .class_name = "T5",
+    .read = read_t5,
+    .activation = "relu",
+    .tied = true,
+    .ignored = {"is_encoder_decoder", "is_gated_act", "dense_act_fn",
+                "relative_attention_max_distance"},
+};
+
+constexpr Family kMt5 = {
+    .model_type = "mt5",
+    .class_name = "MT5",
+    .read = read_t5,
+    .activation = "gated-gelu",
+    .ignored = {"is_encoder_decoder", "is_gated_act", "dense_act_fn",
+                "relative_attention_max_distance"},
+};
+
+constexpr Family kBert = {
+    .model_type = "bert",
+    .class_name = "Bert",
+    .read = read_bert,
+    .absent = {.positions = 512},
+    .norm = NormKind::kLayer,
+    .placement = NormPlacement::kPost,
+    .activation = "gelu",
+    .gated = false,
+    .tied = true,
+    .ignored = {"pooler_*"},
+};
+
+constexpr Family kFamilies[] = {kGpt2,       kGptNeox,  kOpt,   kLlama,    kMistral, kMixtral,
+                                kQwen2,      kQwen2Moe, kQwen3, kQwen3Moe, kGemma,   kGemma2,
+                                kGemma3Text, kGemma3,   kPhi3,  kT5,       kMt5,     kBert};
+
+// The family of a class such as LlamaForCausalLM, for files without model_type.
+const Family* family_of_class(std::string_view name) {
+  for (const Family& family : families()) {
+    if (!name.starts_with(family.class_name)) continue;
+    const std::string_view suffix = name.substr(family.class_name.size());
+    if (suffix == "Model" || suffix == "LMHeadModel" || suffix.starts_with("For")) return &family;
+  }
+  return nullptr;
+}
+
+const Family& named_family(JsonFields& fields) {
+  const std::string model_type = fields.text("model_type");
+  if (const Family* family = find_family(model_type)) return *family;
+  throw UserError(fmt::format("{}: unknown model_type {}, nearest: {}", fields.file(),
+                              quoted(model_type),
+                              fmt::join(nearest_names(model_type, known_model_types()), ", ")));
+}
+
+const Family& guessed_family(JsonFields& fields, std::vector<std::string>& assumptions) {
+  for (const std::string& name : fields.texts_or("architectures", {})) {
+    if (const Family* family = family_of_class(name)) {
+      assumptions.push_back(fmt::format("model_type is absent: {}, since architectures has {}",
+                                        family->model_type, name));
+      return *family;
+    }
+  }
+  throw UserError(fmt::format("{}: missing, expected one of {}", fields.where("model_type"),
+                              fmt::join(known_model_types(), ", ")));
+}
+
+}  // namespace
+
+std::span<const Family> families() {
+  return kFamilies;
+}
+
+const Family* find_family(std::string_view model_type) {
+  const auto found = std::find_if(families().begin(), families().end(), [&](const Family& family) {
+    return family.model_type == model_type;
+  });
+  return found == families().end() ? nullptr : &*found;
+}
+
+std::vector<std::string> known_model_types() {
+  std::vector<std::string> names;
+  for (const Family& family : families()) names.emplace_back(family.model_type);
+  return names;
+}
+
+Model model_from_config(const nlohmann::json& json, const std::string& name) {
+  JsonFields fields(json, name);
+  Model model;
+  model.name = model.source = name;
+  const Family& family =
+      fields.has("model_type") ? named_family(fields) : guessed_family(fields, model.assumptions);
+  model.family = family.model_type;
+  Config config{json, fields, family, model};
+  family.read(config);
+  refuse_unread(config);
+  if (fields.has("quantization_config")) {
+    config.model.assumptions.emplace_back(
+        "quantization_config is left out: parameters are those of the unquantised model");
+  }
+  validate(config.model);
+  return config.model;
+}
+
+}  // namespace flopwise

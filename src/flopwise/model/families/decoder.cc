@@ -1,0 +1,221 @@
+// Decoder-only families: GPT-2 to Qwen 3, from the facts of their rows.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "flopwise/base/error.h"
+#include "flopwise/base/units.h"
+#include "flopwise/model/families/fields.h"
+#include "flopwise/model/families/layer_plan.h"
+
+namespace flopwise {
+namespace {
+
+// ---- attention -------------------------------------------------------------------------------
+
+std::int64_t read_kv_heads(Config& config, std::int64_t heads) {
+  const Family& family = config.family;
+  const std::string_view field = family.names.kv_heads;
+  if (field.empty()) return heads;
+  // An explicit null says N without being an assumption.
+  const bool is_null = config.mentions(field) && !config.fields.has(field);
+  config.fields.mark_read(field);
+  if (is_null) return heads;
+  const std::int64_t absent = family.absent.kv_heads == 0 ? heads : family.absent.kv_heads;
+  const std::int64_t kv_heads = read_size(config, field, absent);
+  if (heads % kv_heads == 0) return kv_heads;
+  throw UserError(fmt::format("{}: expected a divisor of {} = {}, got {}",
+                              config.fields.where(field), family.names.heads, heads, kv_heads));
+}
+
+// Absent: what the family says. Null, 0, or a family that says nothing: D/N.
+std::int64_t read_head_dim(Config& config, std::int64_t heads) {
+  const FieldNames& names = config.family.names;
+  if (!names.head_dim.empty()) {
+    const std::int64_t absent = config.mentions(names.head_dim) ? 0 : config.family.absent.head_dim;
+    const std::int64_t head_dim = config.fields.integer_or(names.head_dim, absent, 0, kMaxAxisSize);
+    if (head_dim > 0) return head_dim;
+  }
+  if (config.model.d_model % heads == 0) return config.model.d_model / heads;
+  throw UserError(fmt::format("{}: expected a multiple of {} = {}, got {}",
+                              config.fields.where(names.d_model), names.heads, heads,
+                              config.model.d_model));
+}
+
+struct QkvoBias {
+  bool qkv = false;
+  bool o = false;
+};
+
+QkvoBias read_attention_bias(Config& config) {
+  const Bias rule = config.family.attention_bias;
+  switch (rule) {
+    case Bias::kNever:
+      return {};
+    case Bias::kAlways:
+      return {.qkv = true, .o = true};
+    case Bias::kQkv:
+      return {.qkv = config.fields.boolean_or("qkv_bias", true), .o = false};
+    case Bias::kFieldOrFalse:
+    case Bias::kFieldOrTrue:
+      break;
+  }
+  const bool bias = config.fields.boolean_or("attention_bias", rule == Bias::kFieldOrTrue);
+  return {.qkv = bias, .o = bias};
+}
+
+// The share of each head that is rotated. Newer files keep it inside rope_parameters.
+double read_rotary_share(Config& config) {
+  const Family& family = config.family;
+  if (!family.reads_rotary_share) return family.rotary_share;
+  double absent = family.rotary_share;
+  if (config.fields.has("rope_parameters")) {
+    absent = config.fields.object("rope_parameters").number_or("partial_rotary_factor", absent);
+  }
+  const std::string_view field = spelling_of(config, {"partial_rotary_factor", "rotary_pct"});
+  const double share = config.fields.number_or(field, absent);
+  config.fields.mark_read("rotary_pct");  // files with both say the same
+  if (share >= 0 && share <= 1) return share;
+  throw UserError(
+      fmt::format("{}: expected a share of 0 ... 1, got {}", config.fields.where(field), share));
+}
+
+void set_position(Config& config, Attention& attention) {
+  attention.position = config.family.position;
+  if (attention.position != PositionKind::kRotary) return;
+  const double head_dim = static_cast<double>(attention.head_dim);
+  attention.rotary_dim = static_cast<std::int64_t>(head_dim * read_rotary_share(config));
+  if (attention.rotary_dim == 0) attention.position = PositionKind::kNone;
+}
+
+// The cap of cap*tanh(x/cap); 0 when there is none, which null says too. `usual` is the class
+// default.
+double read_softcap(Config& config, std::string_view field, double usual) {
+  if (config.family.softcap == Softcap::kNoField) return 0;
+  if (!config.mentions(field)) return config.family.softcap == Softcap::kOnWhenAbsent ? usual : 0;
+  return config.fields.number_or(field, 0);
+}
+
+Attention read_attention(Config& config) {
+  Attention attention;
+  attention.heads = read_size(config, config.family.names.heads, config.family.absent.heads);
+  attention.kv_heads = read_kv_heads(config, attention.heads);
+  attention.head_dim = attention.value_dim = read_head_dim(config, attention.heads);
+  const QkvoBias bias = read_attention_bias(config);
+  attention.q_bias = attention.k_bias = attention.v_bias = bias.qkv;
+  attention.o_bias = bias.o;
+  attention.qk_norm = config.family.qk_norm;
+  attention.softcap = read_softcap(config, "attn_logit_softcapping", 50);
+  set_position(config, attention);
+  return attention;
+}
+
+// ---- feed-forward ----------------------------------------------------------------------------
+
+// All but the width, which differs between dense layers and experts.
+Mlp read_mlp(Config& config) {
+  const Family& family = config.family;
+  Mlp mlp;
+  mlp.gated = family.gated;
+  mlp.activation = read_activation(config, family.names.activation, family.activation);
+  const bool bias = family.mlp_bias == Bias::kFieldOrFalse
+                        ? config.fields.boolean_or("mlp_bias", false)
+                        : family.mlp_bias == Bias::kAlways;
+  mlp.up_bias = mlp.down_bias = bias;
+  return mlp;
+}
+
+std::int64_t read_d_ff(Config& config) {
+  const Family& family = config.family;
+  if (family.d_ff_per_d_model > 0) {
+    return config.fields.integer_or(
+        family.names.d_ff, family.d_ff_per_d_model * config.model.d_model, 1, kMaxAxisSize);
+  }
+  return read_size(config, family.names.d_ff, family.absent.d_ff);
+}
+
+Moe read_moe(Config& config, const Mlp& mlp) {
+  const Family& family = config.family;
+  Moe moe;
+  moe.experts = read_size(
+      config, spelling_of(config, {family.names.experts, "num_experts", "num_local_experts"}));
+  moe.active_experts = config.fields.integer("num_experts_per_tok", 1, moe.experts);
+  moe.expert = mlp;
+  if (family.moe == MoeRule::kAll) {
+    moe.expert.d_ff = read_d_ff(config);
+    moe.score = RouterScore::kTopKThenSoftmax;
+    return moe;
+  }
+  moe.expert.d_ff = read_size(config, "moe_intermediate_size");
+  moe.renormalise = config.fields.boolean_or("norm_topk_prob", false);
+  if (family.moe == MoeRule::kSparseWithShared) {
+    moe.shared_d_ff = read_size(config, "shared_expert_intermediate_size");
+    moe.shared_gate = true;
+  }
+  return moe;
+}
+
+// ---- layers ----------------------------------------------------------------------------------
+
+// Completes `base`, whose feed-forward is an Mlp without a width, for every kind of layer.
+std::vector<LayerGroup> read_layers(Config& config, const Layer& base) {
+  const LayerPlan plan = read_layer_plan(config);
+  const Mlp mlp = std::get<Mlp>(base.feed_forward);
+  std::optional<Moe> moe;
+  if (plan.experts.any) moe = read_moe(config, mlp);
+  std::optional<Mlp> dense;  // made when asked for: the width is not needed where all have experts
+  const auto dense_mlp = [&] {
+    if (!dense) {
+      dense = mlp;
+      dense->d_ff = read_d_ff(config);
+    }
+    return *dense;
+  };
+  const auto layer_at = [&](std::int64_t i) {
+    Layer layer = base;
+    if (plan.windows.has_window(i)) {
+      layer.attention.mask = {MaskKind::kWindow, plan.windows.size};
+    }
+    if (plan.experts.is_moe(i)) {
+      layer.feed_forward = *moe;
+    } else {
+      layer.feed_forward = dense_mlp();
+    }
+    return NamedLayer{plan.kind_of(i), layer};
+  };
+  std::vector<LayerGroup> groups = group_layers(plan.pattern(), layer_at);
+  config.fields.mark_read(config.family.names.d_ff);
+  return groups;
+}
+
+}  // namespace
+
+void read_decoder(Config& config) {
+  const Family& family = config.family;
+  Model& model = config.model;
+  model.d_model = read_size(config, family.names.d_model, family.absent.d_model);
+  model.vocab = read_size(config, "vocab_size", family.absent.vocab);
+  model.context =
+      config.fields.integer_or(family.names.positions, family.absent.positions, 1, kMaxAxisSize);
+  if (family.learned_positions) {
+    model.context = read_size(config, family.names.positions, family.absent.positions);
+    model.embedding.positions = model.context + family.extra_position_rows;
+  }
+  model.embedding.scaled = family.scaled_embedding;
+  model.head = read_head(config, decoder_heads());
+  const double logit_cap = read_softcap(config, "final_logit_softcapping", 30);
+  if (model.head.kind == HeadKind::kLanguageModel) model.head.softcap = logit_cap;
+
+  Layer layer;
+  layer.norm = family.norm;
+  layer.placement = family.placement;
+  layer.attention = read_attention(config);
+  layer.feed_forward = read_mlp(config);
+  Stack stack;
+  stack.final_norm_kind = family.norm;
+  if (family.adjust != nullptr) family.adjust(config, layer, stack);
+  stack.groups = read_layers(config, layer);
+  model.decoder = stack;
+}
+
+}  // namespace flopwise

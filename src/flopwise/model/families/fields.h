@@ -1,0 +1,42 @@
+// Reading the fields of a config.json: sizes, activations, heads, and what nobody understood.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flopwise/model/families/family.h"
+
+namespace flopwise {
+
+// A whole number of 1 ... 2^40. When the field is absent or null: `absent`, noted among the model's
+// assumptions; a UserError if that is 0.
+std::int64_t read_size(Config& config, std::string_view field, std::int64_t absent = 0);
+
+// The activation named by a field, `absent` where there is none. UserError listing the known names.
+Activation read_activation(Config& config, std::string_view field, std::string_view absent);
+// The same for a name at hand; `where` is the place in the message.
+Activation activation_called(std::string_view name, const std::string& where);
+
+// The first of `fields` that the config mentions; the first of all when it mentions none.
+std::string_view spelling_of(const Config& config, std::initializer_list<std::string_view> fields);
+
+// A head as one of the family's classes has it.
+struct HeadClass {
+  std::string_view suffix;  // "ForCausalLM"
+  HeadKind kind;
+};
+// The head of the class in `architectures`, the first of `known` when absent; its labels and
+// whether it is tied too. UserError for another class.
+Head read_head(Config& config, const std::vector<HeadClass>& known);
+// The classes that every decoder-only family has.
+const std::vector<HeadClass>& decoder_heads();
+// What follows the class name in `architectures`: "ForCausalLM"; "" when absent.
+std::string class_suffix(Config& config);
+
+// UserError naming the first field that was not read, could change a cost, and is not switched off.
+void refuse_unread(const Config& config);
+
+}  // namespace flopwise

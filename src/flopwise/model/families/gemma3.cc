@@ -1,0 +1,27 @@
+// Gemma 3 as it is published with its vision tower: the text model is in text_config.
+#include <fmt/format.h>
+
+#include "flopwise/base/error.h"
+#include "flopwise/model/families/fields.h"
+
+namespace flopwise {
+
+void read_gemma3(Config& config) {
+  if (config.fields.has("vision_config")) {
+    throw UserError(
+        fmt::format("{}: vision towers are not counted yet, expected a config without this field",
+                    config.fields.where("vision_config")));
+  }
+  const Head head = read_head(config, decoder_heads());
+  Family family = *find_family("gemma3_text");
+  family.tied = config.fields.boolean_or("tie_word_embeddings", family.tied);
+  const nlohmann::json& object = config.fields.raw("text_config");
+  Config text{object, config.fields.object("text_config"), family, config.model};
+  text.fields.mark_read("model_type");
+  read_decoder(text);
+  refuse_unread(text);
+  config.model = text.model;
+  if (head.kind != HeadKind::kLanguageModel) config.model.head = head;
+}
+
+}  // namespace flopwise

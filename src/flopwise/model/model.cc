@@ -1,0 +1,244 @@
+#include "flopwise/model/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "flopwise/base/error.h"
+#include "flopwise/base/units.h"
+
+namespace flopwise {
+namespace {
+
+// Checks the parts of one model; every error starts with the model's name.
+class Validator {
+ public:
+  explicit Validator(const Model& model) : model_(model) {}
+
+  void run() {
+    size("d_model", model_.d_model);
+    size("vocab", model_.vocab);
+    size_or_zero("context", model_.context);
+    check_embedding();
+    check_stacks();
+    check_head();
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw UserError(fmt::format("model {}: {}", quoted(model_.name), problem));
+  }
+  void require(bool holds, std::string_view expectation) const {
+    if (!holds) fail(fmt::format("expected {}", expectation));
+  }
+  void in_range(const std::string& field, std::int64_t value, std::int64_t min,
+                std::int64_t max) const {
+    if (value >= min && value <= max) return;
+    const std::string limit = max == kMaxAxisSize ? "2^40" : fmt::format("{}", max);
+    fail(fmt::format("{}: expected a whole number of {} ... {}, got {}", field, min, limit, value));
+  }
+  void size(const std::string& field, std::int64_t value) const {
+    in_range(field, value, 1, kMaxAxisSize);
+  }
+  void size_or_zero(const std::string& field, std::int64_t value) const {
+    in_range(field, value, 0, kMaxAxisSize);
+  }
+  void probability(const std::string& field, double value) const {
+    if (value >= 0 && value < 1) return;
+    fail(fmt::format("{}: expected a probability below 1, got {}", field, value));
+  }
+
+  void check_embedding() const {
+    size_or_zero("embedding.width", model_.embedding.width);
+    size_or_zero("embedding.positions", model_.embedding.positions);
+    size_or_zero("embedding.token_types", model_.embedding.token_types);
+  }
+
+  void check_stacks() const {
+    const bool wants_encoder = model_.architecture != Architecture::kDecoder;
+    const bool wants_decoder = model_.architecture != Architecture::kEncoder;
+    require(model_.encoder.has_value() == wants_encoder,
+            "an encoder stack in an encoder or encoder-decoder, and in no other");
+    require(model_.decoder.has_value() == wants_decoder,
+            "a decoder stack in a decoder or encoder-decoder, and in no other");
+    if (wants_encoder) check_stack("encoder", *model_.encoder, false);
+    if (wants_decoder) check_stack("decoder", *model_.decoder, wants_encoder);
+  }
+
+  void check_stack(const std::string& name, const Stack& stack, bool wants_cross) const {
+    require(!stack.groups.empty(), name + ": at least one layer");
+    std::int64_t layers = 0;
+    for (const LayerGroup& group : stack.groups) {
+      const std::string where = name + "." + group.name;
+      size(where + ".repeat", group.repeat);
+      in_range(name + ".layers", layers += group.repeat, 1, kMaxAxisSize);
+      check_layer(where, group.layer, wants_cross);
+    }
+  }
+
+  void check_layer(const std::string& where, const Layer& layer, bool wants_cross) const {
+    require(!layer.shared_norm || layer.parallel, where + ": shared_norm only in a parallel layer");
+    require(!layer.parallel || layer.placement == NormPlacement::kPre,
+            where + ": norms before the blocks of a parallel layer");
+    require(!layer.parallel || !layer.cross, where + ": no cross-attention in a parallel layer");
+    require(layer.cross.has_value() == wants_cross,
+            where + ": cross-attention in the decoder of an encoder-decoder, and nowhere else");
+    check_attention(where + ".attention", layer.attention);
+    if (layer.cross) {
+      check_attention(where + ".cross", *layer.cross);
+      require(layer.cross->mask.kind == MaskKind::kFull, where + ".cross: a full mask");
+    }
+    if (const Mlp* mlp = std::get_if<Mlp>(&layer.feed_forward)) {
+      size(where + ".mlp.d_ff", mlp->d_ff);
+    } else {
+      check_moe(where + ".moe", std::get<Moe>(layer.feed_forward));
+    }
+    probability(where + ".dropout", layer.dropout);
+  }
+
+  void check_attention(const std::string& where, const Attention& attention) const {
+    size(where + ".heads", attention.heads);
+    size(where + ".kv_heads", attention.kv_heads);
+    size(where + ".head_dim", attention.head_dim);
+    size(where + ".value_dim", attention.value_dim);
+    probability(where + ".dropout", attention.dropout);
+    if (attention.heads % attention.kv_heads != 0) {
+      fail(fmt::format("{}: kv_heads must divide heads, got heads={} kv_heads={}", where,
+                       attention.heads, attention.kv_heads));
+    }
+    check_position(where, attention);
+    const bool is_sized =
+        attention.mask.kind != MaskKind::kFull && attention.mask.kind != MaskKind::kCausal;
+    in_range(where + ".mask.size", attention.mask.size, is_sized ? 1 : 0,
+             is_sized ? kMaxAxisSize : 0);
+  }
+
+  void check_position(const std::string& where, const Attention& attention) const {
+    const bool rotary = attention.position == PositionKind::kRotary;
+    const bool relative = attention.position == PositionKind::kRelative;
+    in_range(where + ".rotary_dim", attention.rotary_dim, rotary ? 1 : 0,
+             rotary ? attention.head_dim : 0);
+    if (attention.rotary_dim % 2 != 0) {
+      fail(fmt::format("{}: rotary_dim must be even, got rotary_dim={} head_dim={}", where,
+                       attention.rotary_dim, attention.head_dim));
+    }
+    in_range(where + ".relative_buckets", attention.relative_buckets, relative ? 1 : 0,
+             relative ? kMaxAxisSize : 0);
+  }
+
+  void check_moe(const std::string& where, const Moe& moe) const {
+    size(where + ".experts", moe.experts);
+    in_range(where + ".active_experts", moe.active_experts, 1, moe.experts);
+    size(where + ".expert.d_ff", moe.expert.d_ff);
+    size_or_zero(where + ".shared_d_ff", moe.shared_d_ff);
+    require(!moe.shared_gate || moe.shared_d_ff > 0,
+            where + ": shared_gate only with a shared expert");
+    require(!moe.renormalise || moe.score == RouterScore::kSoftmaxThenTopK,
+            where + ": renormalise only after a softmax over all experts");
+  }
+
+  void check_head() const {
+    const Head& head = model_.head;
+    const bool has_vocab = head.kind == HeadKind::kLanguageModel ||
+                           head.kind == HeadKind::kMaskedLm || head.kind == HeadKind::kPretraining;
+    require(has_vocab || !(head.tied || head.bias || head.softcap != 0),
+            "head.tied, head.bias and head.softcap only with a vocabulary matrix");
+    require(!head.scaled || head.tied, "head.scaled only with a tied head");
+    const bool has_labels = head.kind == HeadKind::kPooledLabels ||
+                            head.kind == HeadKind::kTokenLabels ||
+                            head.kind == HeadKind::kSequenceLabels;
+    in_range("head.labels", head.labels, has_labels ? 1 : 0, has_labels ? kMaxAxisSize : 0);
+  }
+
+  const Model& model_;
+};
+
+}  // namespace
+
+void LayerList::add(const std::string& name, const Layer& layer, std::int64_t repeat) {
+  if (repeat == 0) return;
+  const auto same = std::find_if(groups_.begin(), groups_.end(),
+                                 [&](const LayerGroup& group) { return group.layer == layer; });
+  if (same == groups_.end()) {
+    groups_.push_back({name, layer, repeat});
+  } else {
+    same->repeat += repeat;
+  }
+}
+
+void validate(const Model& model) {
+  Validator(model).run();
+}
+
+const char* name_of(NormKind kind) {
+  switch (kind) {
+    case NormKind::kRms:
+      return "rms";
+    case NormKind::kLayer:
+      return "layer";
+    case NormKind::kLayerNoBias:
+      return "layer_no_bias";
+    case NormKind::kNoParams:
+      return "no_params";
+  }
+  return "";
+}
+
+const char* name_of(NormPlacement placement) {
+  switch (placement) {
+    case NormPlacement::kPre:
+      return "pre";
+    case NormPlacement::kPost:
+      return "post";
+    case NormPlacement::kSandwich:
+      return "sandwich";
+  }
+  return "";
+}
+
+const char* name_of(Activation activation) {
+  switch (activation) {
+    case Activation::kRelu:
+      return "relu";
+    case Activation::kRelu2:
+      return "relu2";
+    case Activation::kGelu:
+      return "gelu";
+    case Activation::kGeluTanh:
+      return "gelu_tanh";
+    case Activation::kSilu:
+      return "silu";
+    case Activation::kTanh:
+      return "tanh";
+  }
+  return "";
+}
+
+const char* name_of(PositionKind kind) {
+  switch (kind) {
+    case PositionKind::kNone:
+      return "none";
+    case PositionKind::kRotary:
+      return "rotary";
+    case PositionKind::kAlibi:
+      return "alibi";
+    case PositionKind::kRelative:
+      return "relative";
+  }
+  return "";
+}
+
+const char* name_of(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::kDecoder:
+      return "decoder";
+    case Architecture::kEncoder:
+      return "encoder";
+    case Architecture::kEncoderDecoder:
+      return "encoder-decoder";
+  }
+  return "";
+}
+
+}  // namespace flopwise

@@ -1,0 +1,204 @@
+// What a transformer is, as independent fields: no formula, no cost. Readers (letters, config.json,
+// the catalog) fill a Model; build.h turns it into graphs. Every distinct layer stands here once,
+// with a repeat count, so a model of 10,000 layers is as small as one of 10.
+//
+// Letters: D model dimension, F feed-forward dimension, L layers, V vocabulary, N query heads, K
+// key/value heads, H head dimension, E experts, k experts per token, W C P attention window, chunk,
+// prefix.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "flopwise/graph/mask.h"
+
+namespace flopwise {
+
+enum class NormKind {
+  kRms,          // weight [D]
+  kLayer,        // weight and bias [D]
+  kLayerNoBias,  // weight [D]
+  kNoParams,     // layer norm without weight or bias
+};
+
+enum class NormPlacement {
+  kPre,       // x + f(norm(x))
+  kPost,      // norm(x + f(x))
+  kSandwich,  // x + norm(f(norm(x)))
+};
+
+enum class Activation { kRelu, kRelu2, kGelu, kGeluTanh, kSilu, kTanh };
+
+// Which keys a query sees (docs/conventions.md). size: W, the last W positions including the
+// query's own; h, the half width of a two-sided window; C, the chunk; P, the prefix. Unused for
+// full and causal.
+struct AttentionMask {
+  MaskKind kind = MaskKind::kCausal;
+  std::int64_t size = 0;
+  friend bool operator==(const AttentionMask&, const AttentionMask&) = default;
+};
+
+enum class PositionKind {
+  kNone,      // nothing inside attention (learned rows are Model::Embedding::positions)
+  kRotary,    // the first rotary_dim elements of each query and key head are rotated
+  kAlibi,     // a constant slope times distance is added to every score
+  kRelative,  // a learned bias [relative_buckets, N], one table a stack, is added to every score
+              // (T5)
+};
+
+enum class QkNorm {
+  kNone,
+  kPerHead,    // over H, one weight [H] for queries and one for keys
+  kFullWidth,  // over N*H for queries, K*H for keys
+};
+
+struct Attention {
+  std::int64_t heads = 0;      // N
+  std::int64_t kv_heads = 0;   // K, divides N
+  std::int64_t head_dim = 0;   // H, of queries and keys
+  std::int64_t value_dim = 0;  // of values; H unless said otherwise
+  bool q_bias = false;
+  bool k_bias = false;
+  bool v_bias = false;
+  bool o_bias = false;
+  QkNorm qk_norm = QkNorm::kNone;
+  NormKind qk_norm_kind = NormKind::kRms;
+  PositionKind position = PositionKind::kRotary;
+  std::int64_t rotary_dim = 0;        // even, at most head_dim; only with kRotary
+  std::int64_t relative_buckets = 0;  // only with kRelative
+  bool scaled = true;                 // scores times 1/sqrt(H); false in T5
+  double softcap = 0;                 // cap*tanh(score/cap) (Gemma 2); 0: none
+  double dropout = 0;                 // of the attention weights; 0 is off
+  AttentionMask mask;
+  friend bool operator==(const Attention&, const Attention&) = default;
+};
+
+struct Mlp {
+  std::int64_t d_ff = 0;  // F
+  bool gated = true;      // act(x Wgate) * (x Wup) Wdown; otherwise act(x Wup) Wdown
+  Activation activation = Activation::kSilu;
+  bool up_bias = false;  // of up and, where there is one, gate
+  bool down_bias = false;
+  friend bool operator==(const Mlp&, const Mlp&) = default;
+};
+
+enum class RouterScore {
+  kSoftmaxThenTopK,  // softmax over all E, then the k largest (Qwen)
+  kTopKThenSoftmax,  // the k largest scores, softmax over them (Mixtral)
+};
+
+struct Moe {
+  std::int64_t experts = 0;         // E, routed
+  std::int64_t active_experts = 0;  // k
+  Mlp expert;                       // of each routed expert; expert.d_ff is F
+  std::int64_t shared_d_ff = 0;     // width of all shared experts together; 0: none
+  bool shared_gate = false;  // sigmoid(x w) times the shared expert's output, w [D] (Qwen2-MoE)
+  RouterScore score = RouterScore::kSoftmaxThenTopK;
+  bool renormalise = false;  // divide the k weights by their sum; only with kSoftmaxThenTopK
+  bool router_bias = false;  // [E], added to the router's scores
+  friend bool operator==(const Moe&, const Moe&) = default;
+};
+
+struct Layer {
+  NormKind norm = NormKind::kRms;
+  NormPlacement placement = NormPlacement::kPre;
+  bool parallel = false;     // x + attention(norm(x)) + mlp(norm(x))
+  bool shared_norm = false;  // parallel with one norm for both
+  Attention attention;
+  std::optional<Attention> cross;  // over the encoder's output; its mask is kFull
+  std::variant<Mlp, Moe> feed_forward;
+  double dropout = 0;  // after attention output and feed-forward output; 0 is off
+  friend bool operator==(const Layer&, const Layer&) = default;
+};
+
+// `repeat` layers of one kind. The order of layers inside a stack does not change a count; groups
+// are listed in the order in which each kind first occurs.
+struct LayerGroup {
+  std::string
+      name;  // "layer"; where a stack has several kinds: "local", "global", "dense", "moe", ...
+  Layer layer;
+  std::int64_t repeat = 0;
+};
+
+// Collects layers in order and groups equal ones.
+class LayerList {
+ public:
+  // `name` is used when this kind is new; equal layers share the first name.
+  void add(const std::string& name, const Layer& layer, std::int64_t repeat = 1);
+  std::vector<LayerGroup> groups() const { return groups_; }
+
+ private:
+  std::vector<LayerGroup> groups_;
+};
+
+struct Stack {
+  std::vector<LayerGroup> groups;
+  bool final_norm = true;
+  NormKind final_norm_kind = NormKind::kRms;
+};
+
+enum class Architecture { kDecoder, kEncoder, kEncoderDecoder };
+
+struct Embedding {
+  std::int64_t width =
+      0;  // 0: D. Otherwise tokens are embedded in `width` and projected to D and back (OPT-350m)
+  std::int64_t positions = 0;  // learned rows; 0: none
+  std::int64_t token_types = 0;
+  bool norm = false;  // a norm on the sum (BERT, BLOOM)
+  NormKind norm_kind = NormKind::kLayer;
+  bool scaled = false;  // times sqrt(D) (Gemma)
+};
+
+enum class HeadKind {
+  kNone,            // ends with the last hidden state
+  kLanguageModel,   // [D,V]
+  kMaskedLm,        // dense D to D with bias, activation, layer norm, then [D,V] with bias (BERT)
+  kPooler,          // dense D to D with bias and tanh on the first position (BERT)
+  kPooledLabels,    // pooler, then [D,labels] with bias
+  kPretraining,     // masked LM and pooler with a 2-label head (BertForPreTraining)
+  kTokenLabels,     // [D,labels] with bias, every position
+  kSequenceLabels,  // [D,labels] without bias, every position (GPT-NeoX for sequence
+                    // classification)
+};
+
+struct Head {
+  HeadKind kind = HeadKind::kLanguageModel;
+  bool tied = false;    // [D,V] is the token embedding
+  bool bias = false;    // [V]
+  double softcap = 0;   // cap*tanh(logit/cap) (Gemma 2); 0: none
+  bool scaled = false;  // hidden state times 1/sqrt(D) before a tied head (T5)
+  std::int64_t labels = 0;
+  Activation activation = Activation::kGelu;  // of the masked LM transform
+};
+
+struct Model {
+  std::string name;    // "llama-3-8b", or the letters as given
+  std::string family;  // "llama"; "letters"
+  std::string source;  // where the facts come from: a file, the catalog's citation, "letters"
+  Architecture architecture = Architecture::kDecoder;
+  std::int64_t d_model = 0;  // D
+  std::int64_t vocab = 0;    // V
+  std::int64_t context = 0;  // longest context the model is made for; 0: not said
+  Embedding embedding;
+  std::optional<Stack> encoder;  // of kEncoder and kEncoderDecoder
+  std::optional<Stack> decoder;  // of kDecoder and kEncoderDecoder
+  Head head;
+  std::vector<std::string> assumptions;  // what a reader took for granted, one line each; printed
+};
+
+// UserError (one line: model, field, value, what was expected) unless every size is 1 ... 2^40,
+// kv_heads divides heads, rotary_dim is even and at most head_dim, active_experts <= experts, and
+// the parts fit together.
+void validate(const Model& model);
+
+// "pre", "rms", "gelu_tanh", ...: for reports.
+const char* name_of(NormKind kind);
+const char* name_of(NormPlacement placement);
+const char* name_of(Activation activation);
+const char* name_of(PositionKind kind);
+const char* name_of(Architecture architecture);
+
+}  // namespace flopwise

@@ -1,0 +1,182 @@
+// Published parameter counts against the layer formulas of each family, written down by hand: that
+// the readers put the right sizes, biases, norms and ties into a Model.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "flopwise/base/json.h"
+#include "flopwise/model/read_model.h"
+
+namespace flopwise {
+namespace {
+
+std::int64_t norm_params(NormKind kind, std::int64_t width) {
+  switch (kind) {
+    case NormKind::kRms:
+    case NormKind::kLayerNoBias:
+      return width;
+    case NormKind::kLayer:
+      return 2 * width;
+    case NormKind::kNoParams:
+      return 0;
+  }
+  return 0;
+}
+
+std::int64_t attention_params(std::int64_t d_model, const Attention& a) {
+  const std::int64_t q = a.heads * a.head_dim;
+  const std::int64_t k = a.kv_heads * a.head_dim;
+  const std::int64_t v = a.kv_heads * a.value_dim;
+  const std::int64_t o = a.heads * a.value_dim;
+  const std::int64_t biases = a.q_bias * q + a.k_bias * k + a.v_bias * v + a.o_bias * d_model;
+  const std::int64_t qk_norms = a.qk_norm == QkNorm::kPerHead ? 2 * a.head_dim : 0;
+  return d_model * (q + k + v + o) + biases + qk_norms;
+}
+
+std::int64_t mlp_params(std::int64_t d_model, const Mlp& mlp) {
+  const std::int64_t ups = mlp.gated ? 2 : 1;
+  return (ups + 1) * d_model * mlp.d_ff + mlp.up_bias * ups * mlp.d_ff + mlp.down_bias * d_model;
+}
+
+std::int64_t moe_params(std::int64_t d_model, const Moe& moe) {
+  Mlp shared = moe.expert;
+  shared.d_ff = moe.shared_d_ff;
+  return d_model * moe.experts + moe.experts * mlp_params(d_model, moe.expert) +
+         (moe.shared_d_ff > 0 ? mlp_params(d_model, shared) : 0) + moe.shared_gate * d_model;
+}
+
+std::int64_t layer_params(std::int64_t d_model, const Layer& layer) {
+  std::int64_t blocks = layer.cross ? 3 : 2;
+  if (layer.placement == NormPlacement::kSandwich) blocks *= 2;
+  if (layer.shared_norm) blocks = 1;
+  const auto* mlp = std::get_if<Mlp>(&layer.feed_forward);
+  return blocks * norm_params(layer.norm, d_model) + attention_params(d_model, layer.attention) +
+         (layer.cross ? attention_params(d_model, *layer.cross) : 0) +
+         (mlp != nullptr ? mlp_params(d_model, *mlp)
+                         : moe_params(d_model, std::get<Moe>(layer.feed_forward)));
+}
+
+std::int64_t stack_params(std::int64_t d_model, const Stack& stack) {
+  std::int64_t params = stack.final_norm ? norm_params(stack.final_norm_kind, d_model) : 0;
+  for (const LayerGroup& group : stack.groups) {
+    params += group.repeat * layer_params(d_model, group.layer);
+  }
+  const Attention& attention = stack.groups.front().layer.attention;
+  return params + attention.relative_buckets * attention.heads;
+}
+
+std::int64_t embedding_params(const Model& model) {
+  const Embedding& embedding = model.embedding;
+  const std::int64_t width = embedding.width > 0 ? embedding.width : model.d_model;
+  return model.vocab * width + (embedding.width > 0 ? 2 * width * model.d_model : 0) +
+         (embedding.positions + embedding.token_types) * model.d_model +
+         (embedding.norm ? norm_params(embedding.norm_kind, model.d_model) : 0);
+}
+
+std::int64_t head_params(const Model& model) {
+  const std::int64_t d_model = model.d_model;
+  const std::int64_t dense = d_model * d_model + d_model;
+  const std::int64_t matrix =
+      (model.head.tied ? 0 : model.vocab * d_model) + model.head.bias * model.vocab;
+  const std::int64_t masked_lm = dense + 2 * d_model + matrix;
+  const std::int64_t labels = model.head.labels;
+  switch (model.head.kind) {
+    case HeadKind::kNone:
+      return 0;
+    case HeadKind::kLanguageModel:
+      return matrix;
+    case HeadKind::kMaskedLm:
+      return masked_lm;
+    case HeadKind::kPooler:
+      return dense;
+    case HeadKind::kPooledLabels:
+      return dense + labels * (d_model + 1);
+    case HeadKind::kPretraining:
+      return masked_lm + dense + 2 * (d_model + 1);
+    case HeadKind::kTokenLabels:
+      return labels * (d_model + 1);
+    case HeadKind::kSequenceLabels:
+      return labels * d_model;
+  }
+  return 0;
+}
+
+std::int64_t params_of(const Model& model) {
+  return embedding_params(model) + head_params(model) +
+         (model.encoder ? stack_params(model.d_model, *model.encoder) : 0) +
+         (model.decoder ? stack_params(model.d_model, *model.decoder) : 0);
+}
+
+TEST(Params, CatalogTotalsAreThePublishedOnes) {
+  struct Row {
+    const char* name;
+    std::int64_t total;
+  };
+  const Row rows[] = {
+      {"gpt2",           124'439'808    },
+      {"gpt2-medium",    354'823'168    },
+      {"gpt2-xl",        1'557'611'200  },
+      {"gpt-3-175b",     174'604'259'328},
+      {"llama-2-7b",     6'738'415'616  },
+      {"llama-2-13b",    13'015'864'320 },
+      {"llama-2-70b",    68'976'648'192 },
+      {"llama-3-8b",     8'030'261'248  },
+      {"llama-3-70b",    70'553'706'496 },
+      {"llama-3.1-405b", 405'853'388'800},
+      {"mistral-7b",     7'241'732'096  },
+      {"mixtral-8x7b",   46'702'792'704 },
+      {"gemma-2-27b",    27'227'128'320 },
+      {"qwen3-0.6b",     596'049'920    },
+      {"qwen3-8b",       8'190'735'360  },
+      {"qwen3-30b-a3b",  30'532'122'624 },
+      {"t5-11b",         11'307'321'344 },
+      {"bert-base",      109'482'240    },
+  };
+  ASSERT_EQ(std::size(rows), model_catalog().size());
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    EXPECT_EQ(params_of(find_model(row.name)), row.total);
+  }
+}
+
+TEST(Params, LettersOfTheScalingBook) {
+  const std::string letters = "D=4096,F=16384,L=64,V=32000,N=32,K=32,H=128";
+  EXPECT_EQ(params_of(model_from_letters(letters)), 17'442'541'568);
+  EXPECT_EQ(params_of(model_from_letters(letters + ",final_norm=0")), 17'442'537'472);
+  EXPECT_EQ(params_of(model_from_letters(letters + ",tied=1")), 17'311'469'568);
+}
+
+// The collection of real configurations beside the checkout, where there is one.
+TEST(Params, SharedConfigurationsHaveTheirPublishedTotals) {
+  const std::filesystem::path models =
+      std::filesystem::path(FLOPWISE_SOURCE_DIR).parent_path() / "shared" / "models";
+  if (!std::filesystem::exists(models / "params.json")) {
+    GTEST_SKIP() << "there is no shared/models beside the checkout";
+  }
+  const std::vector<std::string> families = known_model_types();
+  int read = 0;
+  for (const nlohmann::json& row : read_json_file((models / "params.json").string())) {
+    const std::filesystem::path file = models / row["name"].get<std::string>() / "config.json";
+    if (!std::filesystem::exists(file)) continue;
+    const nlohmann::json config = read_json_file(file.string());
+    const auto type = config.find("model_type");
+    if (type == config.end() || config.contains("vision_config") ||
+        std::find(families.begin(), families.end(), type->get<std::string>()) == families.end()) {
+      continue;
+    }
+    SCOPED_TRACE(file.string());
+    const Model model = model_from_config(config, file.string());
+    ++read;
+    if (row.contains("exact_params")) {
+      EXPECT_EQ(params_of(model), row["exact_params"].get<std::int64_t>());
+    } else if (row.contains("approx_params")) {
+      EXPECT_EQ(params_of(model), row["approx_params"].get<std::int64_t>());
+    }
+  }
+  EXPECT_GE(read, 40);
+}
+
+}  // namespace
+}  // namespace flopwise
