@@ -1,0 +1,185 @@
+#include "flopwise/cost/memory.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace flopwise {
+namespace {
+
+// When a tensor comes into being and when nobody needs it any more, as positions in the list of
+// operations.
+struct Lifetime {
+  TensorId tensor;
+  int from;
+  int to;
+};
+
+bool is_activation(const Graph& graph, const Tensor& tensor) {
+  if (tensor.role == Role::kParameter || tensor.role == Role::kState) return false;
+  if (tensor.gradient_of == kNoTensor) return true;
+  return graph.tensor(tensor.gradient_of).role != Role::kParameter;
+}
+
+class BlockMemory {
+ public:
+  BlockMemory(const Block& block, const Sizes& sizes, Fusion fusion, const ElementTypes& types)
+      : graph_(block.graph),
+        sizes_(sizes),
+        types_(types),
+        kernels_(kernels_of(block.graph, fusion)),
+        last_(static_cast<int>(block.graph.ops().size())) {
+    find_boundary();
+    find_lifetimes();
+  }
+
+  Count peak(int begin, int end) const {
+    Count highest = 0;
+    for (int at = begin; at <= end; ++at) {
+      Count live = 0;
+      for (std::size_t i = 0; i < lifetimes_.size(); ++i) {
+        if (lifetimes_[i].from <= at && at <= lifetimes_[i].to) live += bytes_[i];
+      }
+      highest = std::max(highest, live);
+    }
+    return highest;
+  }
+  Count forward_peak() const { return peak(0, boundary_ - 1); }
+  Count backward_peak() const { return boundary_ == last_ ? Count(0) : peak(boundary_, last_); }
+
+ private:
+  const std::vector<Op>& ops() const { return graph_.ops(); }
+
+  void find_boundary() {
+    const auto first = std::find_if(ops().begin(), ops().end(),
+                                    [](const Op& op) { return op.pass != Pass::kForward; });
+    boundary_ = static_cast<int>(first - ops().begin());
+  }
+
+  bool is_saved(TensorId id) const {
+    return std::find(graph_.saved.begin(), graph_.saved.end(), id) != graph_.saved.end();
+  }
+
+  // Position of the last reader of the storage with position < end and >= begin; -1 where there is
+  // none.
+  int last_reader(TensorId storage, int begin, int end) const {
+    for (int at = end - 1; at >= begin; --at) {
+      for (const TensorId id : ops()[static_cast<std::size_t>(at)].inputs) {
+        if (graph_.storage_of(id) == storage) return at;
+      }
+    }
+    return -1;
+  }
+
+  // Whether only the kernel that makes the tensor reads it: then it never lives in memory.
+  bool stays_inside(TensorId storage, int made_at) const {
+    const bool is_output =
+        std::any_of(graph_.outputs.begin(), graph_.outputs.end(),
+                    [&](TensorId id) { return graph_.storage_of(id) == storage; });
+    if (is_output || is_saved(storage)) return false;
+    bool is_read = false;
+    for (int at = 0; at < last_; ++at) {
+      const Op& reader = ops()[static_cast<std::size_t>(at)];
+      if (std::holds_alternative<Relabel>(reader.kind)) continue;
+      const bool reads = std::any_of(reader.inputs.begin(), reader.inputs.end(),
+                                     [&](TensorId id) { return graph_.storage_of(id) == storage; });
+      if (!reads || (at < boundary_) != (made_at < boundary_)) continue;
+      is_read = true;
+      const std::size_t i = static_cast<std::size_t>(at);
+      if (kernels_[i] != kernels_[static_cast<std::size_t>(made_at)]) return false;
+    }
+    return is_read;
+  }
+
+  void add(TensorId id, int from, int to) {
+    lifetimes_.push_back({id, from, to});
+    const Tensor& tensor = graph_.tensor(id);
+    const Expr bytes = elements(tensor) * bytes_per_element(tensor.element, types_);
+    bytes_.push_back(bytes.eval_count(sizes_, "activations." + tensor.name));
+  }
+
+  void find_lifetimes() {
+    const int count = static_cast<int>(graph_.tensors().size());
+    std::vector<bool> made(static_cast<std::size_t>(count), false);
+    for (int at = 0; at < last_; ++at) {
+      for (const TensorId id : ops()[static_cast<std::size_t>(at)].outputs) {
+        made[static_cast<std::size_t>(id)] = true;
+        const Tensor& tensor = graph_.tensor(id);
+        if (tensor.alias_of != kNoTensor || !is_activation(graph_, tensor)) continue;
+        if (!stays_inside(id, at)) add_made(id, at);
+      }
+    }
+    for (TensorId id = 0; id < count; ++id) {
+      if (!made[static_cast<std::size_t>(id)]) add_given(id);
+    }
+  }
+
+  void add_made(TensorId id, int at) {
+    const bool forward = at < boundary_;
+    const int pass_begin = forward ? 0 : boundary_;
+    const int pass_end = forward ? boundary_ : last_;
+    int to = std::max(at, last_reader(id, pass_begin, pass_end));
+    if (forward && is_saved(id)) to = std::max(boundary_ - 1, last_reader(id, boundary_, last_));
+    const bool is_output = std::any_of(graph_.outputs.begin(), graph_.outputs.end(),
+                                       [&](TensorId out) { return graph_.storage_of(out) == id; });
+    if (forward && is_output) to = std::max(to, boundary_ - 1);
+    if (!forward && last_reader(id, at + 1, last_) < 0) to = last_;  // a result of the block
+    add(id, at, to);
+  }
+
+  // The block's input, and the gradient that arrives for its output.
+  void add_given(TensorId id) {
+    const Tensor& tensor = graph_.tensor(id);
+    if (tensor.alias_of != kNoTensor || !is_activation(graph_, tensor)) return;
+    if (tensor.role == Role::kGradient) {
+      const int to = last_reader(id, boundary_, last_);
+      if (to >= 0) add(id, boundary_, to);
+    } else if (tensor.role == Role::kInput) {
+      const int to = last_reader(id, 0, is_saved(id) ? last_ : boundary_);
+      if (to >= 0) add(id, 0, to);
+    }
+  }
+
+  const Graph& graph_;
+  const Sizes& sizes_;
+  const ElementTypes& types_;
+  std::vector<OpId> kernels_;
+  int last_;
+  int boundary_ = 0;
+  std::vector<Lifetime> lifetimes_;
+  std::vector<Count> bytes_;
+};
+
+}  // namespace
+
+ActivationMemory activation_memory(const Program& program, Fusion fusion,
+                                   const ElementTypes& types) {
+  ActivationMemory memory;
+  std::set<std::string> shared;
+  for (const Block& block : program.blocks) {
+    const Sizes sizes = program.sizes_of(block);
+    const Count repeat = block.repeat.eval_count(sizes, "layers");
+    Count once = 0;  // saved once for all repeats
+    Count each = 0;  // saved by each repeat
+    for (const TensorId id : block.graph.saved) {
+      const Tensor& tensor = block.graph.tensor(id);
+      if (tensor.shared && !shared.insert(tensor.name).second) continue;
+      SavedTensor saved{block.name, tensor.name, elements(tensor), {}, {}, {}};
+      saved.bytes = saved.elements * bytes_per_element(tensor.element, types);
+      saved.repeat = tensor.shared ? Expr(1) : block.repeat;
+      const Count bytes = saved.bytes.eval_count(sizes, "activations." + tensor.name);
+      saved.value = tensor.shared ? bytes : bytes * repeat;
+      (tensor.shared ? once : each) += bytes;
+      memory.saved.push_back(std::move(saved));
+    }
+    // The last repeat runs on top of what all the others saved.
+    const BlockMemory live(block, sizes, fusion, types);
+    const Count below = memory.saved_bytes + each * (repeat - 1);
+    memory.peak_bytes =
+        std::max(memory.peak_bytes, below + std::max(live.forward_peak(), live.backward_peak()));
+    memory.saved_bytes += once + each * repeat;
+  }
+  return memory;
+}
+
+}  // namespace flopwise

@@ -1,0 +1,258 @@
+#include "flopwise/cost/traffic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "flopwise/base/error.h"
+
+namespace flopwise {
+namespace {
+
+bool is_elementwise(const OpKind& kind) {
+  return std::holds_alternative<Map>(kind) || std::holds_alternative<Rotary>(kind) ||
+         std::holds_alternative<Dropout>(kind) || std::holds_alternative<Relabel>(kind) ||
+         std::holds_alternative<CacheAppend>(kind) || std::holds_alternative<Broadcast>(kind);
+}
+
+// The last operation before `before`, of the same pass, that makes the tensor.
+OpId producer_before(const Graph& graph, TensorId tensor, OpId before) {
+  const std::vector<Op>& ops = graph.ops();
+  const TensorId storage = graph.storage_of(tensor);
+  for (OpId i = before - 1; i >= 0; --i) {
+    const Op& op = ops[static_cast<std::size_t>(i)];
+    if (op.pass != ops[static_cast<std::size_t>(before)].pass) continue;
+    for (const TensorId output : op.outputs) {
+      if (output == storage) return i;
+    }
+  }
+  return -1;
+}
+
+// A view of memory: who owns it, and the axes under which an operation sees it.
+struct View {
+  TensorId storage;
+  TensorId seen_as;
+  OpId op;  // the operation that reads or writes it
+};
+
+bool owns(const std::vector<View>& views, TensorId storage) {
+  return std::any_of(views.begin(), views.end(),
+                     [&](const View& view) { return view.storage == storage; });
+}
+
+class TrafficCounter {
+ public:
+  TrafficCounter(const Graph& graph, Fusion fusion, const ElementTypes& types)
+      : graph_(graph), types_(types), kernels_(kernels_of(graph, fusion)) {}
+
+  std::vector<Traffic> count() const {
+    std::vector<Traffic> traffic(graph_.ops().size());
+    for (std::size_t lead = 0; lead < kernels_.size(); ++lead) {
+      if (kernels_[lead] != static_cast<OpId>(lead)) continue;
+      const OpId home = home_of_kernel(graph_, kernels_, static_cast<OpId>(lead));
+      traffic[static_cast<std::size_t>(home)] = kernel_traffic(static_cast<OpId>(lead));
+    }
+    return traffic;
+  }
+
+ private:
+  const Op& op(OpId id) const { return graph_.ops()[static_cast<std::size_t>(id)]; }
+  bool in_kernel(OpId id, OpId lead) const {
+    return kernels_[static_cast<std::size_t>(id)] == lead;
+  }
+
+  Traffic kernel_traffic(OpId lead) const {
+    std::vector<View> made;
+    std::vector<View> read;
+    const OpId count = static_cast<OpId>(graph_.ops().size());
+    for (OpId id = lead; id < count; ++id) {
+      if (!in_kernel(id, lead)) continue;
+      for (const TensorId input : op(id).inputs) {
+        const TensorId storage = graph_.storage_of(input);
+        if (!owns(made, storage) && !owns(read, storage) && reads(id, input)) {
+          read.push_back({storage, input, id});
+        }
+      }
+      for (const TensorId output : op(id).outputs) {
+        if (graph_.tensor(output).alias_of == kNoTensor) made.push_back({output, output, id});
+      }
+    }
+    Traffic traffic;
+    for (const View& view : read) add(traffic, view, read_elements(view));
+    for (const View& view : made) {
+      if (is_written(view, lead)) add(traffic, view, written_elements(view));
+    }
+    return traffic;
+  }
+
+  // A change of axis names moves nothing.
+  bool reads(OpId id, TensorId) const { return !std::holds_alternative<Relabel>(op(id).kind); }
+
+  bool is_written(const View& view, OpId lead) const {
+    const Op& producer = op(view.op);
+    const Tensor& tensor = graph_.tensor(view.storage);
+    if (tensor.role == Role::kState) return true;
+    const auto is_result = [&](TensorId id) { return graph_.storage_of(id) == view.storage; };
+    if (producer.pass == Pass::kForward &&
+        std::any_of(graph_.outputs.begin(), graph_.outputs.end(), is_result)) {
+      return true;
+    }
+    bool read_at_all = false;
+    const OpId count = static_cast<OpId>(graph_.ops().size());
+    for (OpId id = 0; id < count; ++id) {
+      const Op& reader = op(id);
+      const bool reads_it = std::any_of(reader.inputs.begin(), reader.inputs.end(), is_result);
+      if (!reads_it || std::holds_alternative<Relabel>(reader.kind)) continue;
+      read_at_all = true;
+      if (!in_kernel(id, lead) && hands_over(producer.pass, reader.pass, view.storage)) return true;
+    }
+    // A gradient nobody reads is a result of the block: of a parameter or of its input.
+    return !read_at_all && tensor.role == Role::kGradient;
+  }
+
+  // Whether a reader of pass `to` finds the tensor that pass `from` made.
+  bool hands_over(Pass from, Pass to, TensorId storage) const {
+    if (from == Pass::kForward && to != Pass::kForward) {
+      return std::find(graph_.saved.begin(), graph_.saved.end(), storage) != graph_.saved.end();
+    }
+    if (from == Pass::kForward) return true;
+    return to != Pass::kForward;
+  }
+
+  Expr read_elements(const View& view) const {
+    const Tensor& tensor = graph_.tensor(view.seen_as);
+    const Op& reader = op(view.op);
+    if (std::holds_alternative<Gather>(reader.kind) && view.seen_as == reader.inputs[1]) {
+      return elements(graph_.tensor(reader.outputs[0]));  // the rows looked up
+    }
+    if (tensor.role == Role::kState) {
+      const Axis& keys = tensor.axes.at(1);
+      return elements(tensor) / keys.size * tensor.keys_read;
+    }
+    return stored_elements(tensor, reader);
+  }
+
+  Expr written_elements(const View& view) const {
+    const Tensor& tensor = graph_.tensor(view.storage);
+    const Op& producer = op(view.op);
+    if (std::holds_alternative<CacheAppend>(producer.kind)) {
+      return elements(graph_.tensor(producer.inputs[0]));  // the new positions
+    }
+    return stored_elements(tensor, producer);
+  }
+
+  // All elements; of routed experts those that the call's tokens are expected to reach.
+  Expr stored_elements(const Tensor& tensor, const Op& user) const {
+    if (tensor.routed_axis.empty()) return elements(tensor);
+    const Tensor* choice = nullptr;
+    for (const TensorId id : user.inputs) {
+      if (graph_.tensor(id).element == Element::kIndex) choice = &graph_.tensor(id);
+    }
+    FLOPWISE_CHECK(choice != nullptr, user.name + ": routed weights need the routing");
+    const Expr experts = axis_of(tensor, tensor.routed_axis).size;
+    const Expr active = choice->axes.back().size;
+    const Expr tokens = elements(*choice) / active;
+    return elements(tensor) / experts * expected_experts(experts, active, tokens);
+  }
+
+  void add(Traffic& traffic, const View& view, const Expr& count) const {
+    const Tensor& tensor = graph_.tensor(view.storage);
+    const Expr bytes = count * bytes_per_element(tensor.element, types_);
+    const bool of_parameter = tensor.gradient_of != kNoTensor &&
+                              graph_.tensor(tensor.gradient_of).role == Role::kParameter;
+    if (tensor.role == Role::kParameter || of_parameter) {
+      traffic.weights += bytes;
+    } else if (tensor.role == Role::kState) {
+      traffic.kv_cache += bytes;
+    } else {
+      traffic.activations += bytes;
+    }
+  }
+
+  const Graph& graph_;
+  const ElementTypes& types_;
+  std::vector<OpId> kernels_;
+};
+
+}  // namespace
+
+Fusion parse_fusion(std::string_view text) {
+  if (text == "fused") return Fusion::kFused;
+  if (text == "unfused") return Fusion::kUnfused;
+  throw UserError(fmt::format("--fusion: expected fused or unfused, got {}", quoted(text)));
+}
+
+Expr bytes_per_element(Element element, const ElementTypes& types) {
+  switch (element) {
+    case Element::kCompute:
+      return bytes_per_element(types.compute);
+    case Element::kWeight:
+      return bytes_per_element(types.weight);
+    case Element::kCache:
+      return bytes_per_element(types.cache);
+    case Element::kFp32:
+    case Element::kIndex:
+      return 4;
+    case Element::kByte:
+      return 1;
+  }
+  return 0;
+}
+
+Traffic& Traffic::operator+=(const Traffic& other) {
+  weights += other.weights;
+  activations += other.activations;
+  kv_cache += other.kv_cache;
+  return *this;
+}
+
+std::vector<OpId> kernels_of(const Graph& graph, Fusion fusion) {
+  const std::vector<Op>& ops = graph.ops();
+  std::vector<OpId> kernels(ops.size());
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const OpId id = static_cast<OpId>(i);
+    kernels[i] = id;
+    if (fusion == Fusion::kUnfused) continue;
+    if (i > 0 && ops[i].region != kNoRegion) {
+      // A recomputed and an original run of the same region are two kernels.
+      const bool continues =
+          ops[i - 1].region == ops[i].region &&
+          (ops[i - 1].pass == ops[i].pass || graph.region(ops[i].region).pass == Pass::kBackward);
+      if (continues) kernels[i] = kernels[i - 1];
+      continue;
+    }
+    if (!is_elementwise(ops[i].kind)) continue;
+    // The kernel that starts last among those that make an operand: all others are done by then.
+    OpId latest = -1;
+    for (const TensorId input : ops[i].inputs) {
+      const OpId producer = producer_before(graph, input, id);
+      if (producer >= 0) latest = std::max(latest, kernels[static_cast<std::size_t>(producer)]);
+    }
+    if (latest >= 0) kernels[i] = latest;
+  }
+  return kernels;
+}
+
+OpId home_of_kernel(const Graph& graph, const std::vector<OpId>& kernels, OpId lead) {
+  OpId last = lead;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels[i] == lead) last = static_cast<OpId>(i);
+  }
+  const Pass pass = graph.ops()[static_cast<std::size_t>(last)].pass;
+  for (std::size_t i = static_cast<std::size_t>(lead); i < kernels.size(); ++i) {
+    if (kernels[i] == lead && graph.ops()[i].pass == pass) return static_cast<OpId>(i);
+  }
+  return lead;
+}
+
+std::vector<Traffic> traffic_of(const Graph& graph, Fusion fusion, const ElementTypes& types) {
+  return TrafficCounter(graph, fusion, types).count();
+}
+
+Expr expected_experts(const Expr& experts, const Expr& active, const Expr& tokens) {
+  return experts * (1 - power(1 - active / experts, tokens));
+}
+
+}  // namespace flopwise

@@ -1,0 +1,128 @@
+#include "flopwise/cost/traffic.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "flopwise/graph/backward.h"
+#include "flopwise/graph/remat.h"
+
+namespace flopwise {
+namespace {
+
+const DType kBf16 = find_dtype("bf16");
+const DType kInt8 = find_dtype("int8");
+
+Axis axis(const char* name) {
+  return {name, Expr::symbol(name)};
+}
+
+// y = act(x W) + x
+Graph residual_layer() {
+  Graph graph;
+  const std::vector<Axis> hidden = {axis("B"), axis("D")};
+  const TensorId x = graph.add_tensor({"x", hidden, Role::kInput});
+  const Axis out{"D", Expr::symbol("D")};
+  const TensorId w = graph.add_tensor({
+      "w", {axis("F"), out},
+       Role::kParameter, Element::kWeight
+  });
+  const TensorId wide = graph.add_tensor({
+      "wide", {axis("B"), axis("F")},
+       Role::kInput
+  });
+  const TensorId h = graph.add_tensor({"h", hidden});
+  const TensorId a = graph.add_tensor({"a", hidden});
+  const TensorId y = graph.add_tensor({"y", hidden});
+  graph.add_op({
+      "h", Contraction{   },
+       {wide, w},
+       {h   }
+  });
+  graph.add_op({"a", Map{scalar_relu()}, {h}, {a}});
+  graph.add_op({
+      "y", Map{scalar_add()},
+       {x,            a},
+       {y           }
+  });
+  graph.outputs = {y};
+  return graph;
+}
+
+std::vector<std::string> totals(const Graph& graph, Fusion fusion) {
+  std::vector<std::string> result;
+  for (const Traffic& traffic : traffic_of(graph, fusion, {kBf16, kInt8, kBf16})) {
+    result.push_back(traffic.total().str());
+  }
+  return result;
+}
+
+TEST(Traffic, UnfusedEveryOperationReadsAndWrites) {
+  EXPECT_EQ(totals(residual_layer(), Fusion::kUnfused),
+            (std::vector<std::string>{parse_expr("2*B*F + D*F + 2*B*D").str(), "4*B*D", "6*B*D"}));
+}
+
+// h and a stay inside the kernel; the residual's other operand is read.
+TEST(Traffic, FusedElementwiseWorkRidesOnItsProducer) {
+  EXPECT_EQ(totals(residual_layer(), Fusion::kFused),
+            (std::vector<std::string>{parse_expr("2*B*F + D*F + 4*B*D").str(), "0", "0"}));
+}
+
+TEST(Traffic, WeightsApartFromActivations) {
+  const Traffic traffic = traffic_of(residual_layer(), Fusion::kFused, {kBf16, kInt8, kBf16})[0];
+  EXPECT_EQ(traffic.weights.str(), "D*F");
+  EXPECT_EQ(traffic.activations.str(), parse_expr("2*B*F + 4*B*D").str());
+  EXPECT_EQ(traffic.kv_cache.str(), "0");
+}
+
+// What backward reads is written in the forward pass if it is saved, and only then.
+TEST(Traffic, ForwardWritesWhatIsSaved) {
+  const Graph differentiated = differentiate(residual_layer());
+  const Graph all = rematerialise(differentiated, parse_remat("none"), true);
+  const Graph none = rematerialise(differentiated, parse_remat("block"), true);
+  // h is read by the derivative of the activation.
+  EXPECT_EQ(totals(all, Fusion::kFused)[0], parse_expr("2*B*F + D*F + 6*B*D").str());
+  EXPECT_EQ(totals(none, Fusion::kFused)[0], parse_expr("2*B*F + D*F + 4*B*D").str());
+}
+
+TEST(Traffic, ExpectedExperts) {
+  const Expr e = expected_experts(Expr::symbol("E"), Expr::symbol("k"), Expr::symbol("n"));
+  // One token reaches its k; many reach all.
+  EXPECT_EQ(e.eval_count(
+                {
+                    {"E", 8},
+                    {"k", 2},
+                    {"n", 1}
+  },
+                "experts"),
+            Count(2));
+  EXPECT_EQ(e.eval_count(
+                {
+                    {"E", 8    },
+                    {"k", 2    },
+                    {"n", 10000}
+  },
+                "experts"),
+            Count(8));
+  EXPECT_NEAR(e.eval_double({
+                  {"E", 8},
+                  {"k", 2},
+                  {"n", 3}
+  }),
+              8 * (1 - 0.75 * 0.75 * 0.75), 1e-12);
+}
+
+TEST(Traffic, BytesOfElements) {
+  const ElementTypes types{kBf16, kInt8, find_dtype("fp8")};
+  EXPECT_EQ(bytes_per_element(Element::kCompute, types).str(), "2");
+  EXPECT_EQ(bytes_per_element(Element::kWeight, types).str(), "1");
+  EXPECT_EQ(bytes_per_element(Element::kCache, types).str(), "1");
+  EXPECT_EQ(bytes_per_element(Element::kFp32, types).str(), "4");
+  EXPECT_EQ(bytes_per_element(Element::kByte, types).str(), "1");
+  EXPECT_EQ(bytes_per_element(Element::kIndex, types).str(), "4");
+}
+
+}  // namespace
+}  // namespace flopwise
