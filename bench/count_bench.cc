@@ -1,0 +1,33 @@
+// A whole count of a catalog model inside one process: read, build, differentiate, cost, report.
+#include <benchmark/benchmark.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "flopwise/flopwise.h"
+
+namespace flopwise {
+namespace {
+
+void count(benchmark::State& state, const std::string& model) {
+  for (auto _ : state) {
+    std::istringstream no_input;
+    const std::vector<CountResult> results = {count_model(read_model(model, no_input), {})};
+    benchmark::DoNotOptimize(count_json(results).str());
+  }
+}
+
+BENCHMARK_CAPTURE(count, llama_3_8b, std::string("llama-3-8b"))->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(count, gemma_2_27b, std::string("gemma-2-27b"))->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(count, qwen3_30b_a3b, std::string("qwen3-30b-a3b"))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(count, t5_11b, std::string("t5-11b"))->Unit(benchmark::kMillisecond);
+// 10,000 layers cost what 10 do.
+BENCHMARK_CAPTURE(count, layers_10, std::string("D=4096,L=10,V=32000,N=32"))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(count, layers_10000, std::string("D=4096,L=10000,V=32000,N=32"))
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace flopwise

@@ -1,0 +1,118 @@
+// flopwise count MODEL...: parameters, FLOPs, bytes and memory of one model or several side by
+// side.
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace flopwise::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> models;
+  std::string mode = "train";
+  std::string batch = "1";
+  std::string seq, context, source, logits, weights, kv, hardware, intensity;
+  std::string remat = "none";
+  std::string kernel = "flash";
+  std::string fusion = "fused";
+  std::string dtype = "bf16";
+  std::string convention = "exact";
+  bool as_json = false;
+  Explain explain = Explain::kNo;
+};
+
+std::int64_t size_or(const std::string& text, const char* option, std::int64_t fallback) {
+  return text.empty() ? fallback : parse_axis_size(text, option);
+}
+
+Rational positive_quantity(const std::string& text, const char* option) {
+  const Rational value = parse_quantity(text, option);
+  if (value > Rational(0)) return value;
+  throw UserError(std::string(option) + ": expected more than 0, got " + quoted(text));
+}
+
+CountRequest request_of(const Options& options) {
+  CountRequest request;
+  WorkloadRequest& workload = request.workload;
+  workload.mode = parse_mode(options.mode);
+  workload.batch = parse_axis_size(options.batch, "--batch");
+  workload.seq_len = size_or(options.seq, "--seq", 0);
+  workload.context = size_or(options.context, "--context", 0);
+  workload.source = size_or(options.source, "--source", 0);
+  workload.kernel = parse_attention_kernel(options.kernel);
+  workload.logits = options.logits;
+  request.remat = parse_remat(options.remat);
+  request.fusion = parse_fusion(options.fusion);
+  request.dtype = options.dtype;
+  request.weights = options.weights;
+  request.kv = options.kv;
+  request.convention = options.convention;
+  if (!options.hardware.empty() && !options.intensity.empty()) {
+    throw UserError("--intensity: expected --on HW or --intensity I, got both");
+  }
+  if (!options.hardware.empty()) request.hardware = read_hardware(options.hardware).hardware;
+  if (!options.intensity.empty()) {
+    request.intensity = positive_quantity(options.intensity, "--intensity");
+  }
+  return request;
+}
+
+void run(const Options& options, Context& context) {
+  const CountRequest request = request_of(options);
+  std::vector<CountResult> results;
+  for (const std::string& model : options.models) {
+    results.push_back(count_model(read_model(model, context.in), request));
+  }
+  if (options.as_json) {
+    context.out << count_json(results).str() << "\n";
+  } else {
+    context.out << count_text(results, options.explain);
+  }
+}
+
+}  // namespace
+
+void add_count_command(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "count", "Every parameter, FLOP and byte of a transformer, forward and backward");
+  const auto options = std::make_shared<Options>();
+  command
+      ->add_option("MODEL", options->models,
+                   "A catalog name, a config.json, a directory with one, - (standard input) or "
+                   "letters such as D=4096,F=16384,L=64,V=32000,N=32")
+      ->required();
+  const auto option = [&](const char* name, std::string& value, const char* help,
+                          const char* type) {
+    command->add_option(name, value, help)->type_name(type)->capture_default_str();
+  };
+  option("--mode", options->mode, "train, forward, prefill or decode", "MODE");
+  option("--batch", options->batch, "Sequences, B", "B");
+  option("--seq", options->seq,
+         "Query positions, T; default min(2048, the model's context), 1 in decode", "T");
+  option("--context", options->context,
+         "Positions attended, S, new ones included (prefill, decode)", "S");
+  option("--source", options->source, "Source positions of an encoder-decoder, R; default T", "R");
+  option("--logits", options->logits, "all or last; default all, last in prefill", "WHICH");
+  option("--remat", options->remat, "none, attention, matmuls, block, full or save:NAME,NAME",
+         "POLICY");
+  option("--attention-kernel", options->kernel, "flash or plain", "KERNEL");
+  option("--fusion", options->fusion, "fused or unfused: what goes through memory", "FUSION");
+  option("--dtype", options->dtype, "Element type of activations and gradients", "TYPE");
+  option("--weights", options->weights, "Element type of parameters; default as --dtype", "TYPE");
+  option("--kv", options->kv, "Element type of the KV cache; default as --dtype", "TYPE");
+  option("--on", options->hardware, "A chip, whose FLOPs per byte bound what is memory-bound",
+         "HW");
+  option("--intensity", options->intensity, "FLOPs per byte, in place of a chip", "I");
+  option("--convention", options->convention,
+         "Also count the step as others do: 6nd, palm, megatron21, ...", "NAME");
+  command->add_flag("--json", options->as_json, "The answer as JSON");
+  command->add_flag_callback(
+      "--explain", [options] { options->explain = Explain::kYes; },
+      "Show formula = sizes put in = value for each operation");
+  command->callback([options, &context] { run(*options, context); });
+}
+
+}  // namespace flopwise::cli

@@ -1,0 +1,41 @@
+// flopwise hardware [NAME]: the chips that are compiled in.
+#include <memory>
+#include <ostream>
+
+#include "cli/commands.h"
+
+namespace flopwise::cli {
+namespace {
+
+struct Options {
+  std::string name;
+  bool as_json = false;
+  Explain explain = Explain::kNo;
+};
+
+void run(const Options& options, std::ostream& out) {
+  if (options.name.empty()) {
+    out << (options.as_json ? hardware_table_json().str() + "\n"
+                            : hardware_table_text(options.explain));
+    return;
+  }
+  const Hardware& chip = find_hardware(options.name);
+  out << (options.as_json ? hardware_json(chip).str() + "\n"
+                          : hardware_text(chip, options.explain));
+}
+
+}  // namespace
+
+void add_hardware_command(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("hardware", "The catalog of chips, or one of them in full");
+  const auto options = std::make_shared<Options>();
+  command->add_option("NAME", options->name, "A chip of the catalog; all of them when left out");
+  command->add_flag("--json", options->as_json, "The answer as JSON");
+  command->add_flag_callback(
+      "--explain", [options] { options->explain = Explain::kYes; },
+      "Show how each number came about");
+  command->callback([options, &context] { run(*options, context.out); });
+}
+
+}  // namespace flopwise::cli

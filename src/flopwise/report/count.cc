@@ -1,0 +1,118 @@
+#include "flopwise/report/count.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "flopwise/base/error.h"
+#include "flopwise/model/build.h"
+
+namespace flopwise {
+namespace {
+
+ElementTypes element_types(const CountRequest& request) {
+  const auto pick = [&](const std::string& option, const std::string& name) {
+    return in_context(option, [&] { return find_dtype(name.empty() ? request.dtype : name); });
+  };
+  return {pick("--dtype", request.dtype), pick("--weights", request.weights),
+          pick("--kv", request.kv)};
+}
+
+bool has_cache(const Model& model) {
+  return model.architecture != Architecture::kEncoder;
+}
+
+// All positions at once, T = S, without a cache.
+Workload forward_of(const Workload& workload, AttentionKernel kernel) {
+  Workload forward = workload;
+  forward.mode = Mode::kForward;
+  forward.seq_len = forward.context;
+  forward.logits = Logits::kAll;
+  forward.kernel = kernel;
+  return forward;
+}
+
+Workload one_token_of(const Workload& workload) {
+  Workload decode = workload;
+  decode.mode = Mode::kDecode;
+  decode.seq_len = 1;
+  return decode;
+}
+
+std::optional<KvCache> kv_cache(const CountResult& result) {
+  if (!has_cache(result.model)) return std::nullopt;
+  return kv_cache_of(build_program(result.model, one_token_of(result.workload)), result.types);
+}
+
+Analysis analysis(const CountResult& result) {
+  AnalysisInput input;
+  input.cost = &result.cost;
+  input.tokens = Count(result.workload.batch) * Count(result.workload.seq_len);
+  input.types = result.types;
+  input.intensity = result.intensity;
+  // What is asked of one sequence is derived from one.
+  Workload sequence = result.workload;
+  sequence.batch = 1;
+  const Program forward =
+      build_program(result.model, forward_of(sequence, AttentionKernel::kFlash));
+  input.forward = &forward;
+  std::optional<Program> decode;
+  if (has_cache(result.model)) {
+    decode = build_program(result.model, one_token_of(sequence));
+    input.decode = &*decode;
+  }
+  std::optional<Program> plain;
+  if (result.fusion == Fusion::kUnfused) {
+    plain = build_program(result.model, forward_of(result.workload, AttentionKernel::kPlain));
+    input.plain = &*plain;
+  }
+  return analyse(input);
+}
+
+// What the reader of the model did not know but the workload shows.
+void add_workload_assumptions(CountResult& result) {
+  const std::int64_t rows = result.model.embedding.positions;
+  if (rows == 0 || result.workload.context <= rows) return;
+  result.model.assumptions.push_back(
+      fmt::format("{} positions, though the model has learned {}; a longer table is not counted",
+                  result.workload.context, rows));
+}
+
+}  // namespace
+
+CountResult count_model(const Model& model, const CountRequest& request) {
+  CountResult result;
+  result.model = model;
+  result.workload = resolve(request.workload, model);
+  result.remat = request.remat;
+  result.fusion = request.fusion;
+  result.types = element_types(request);
+  add_workload_assumptions(result);
+  result.convention = &find_convention(request.convention);
+  const bool training = result.workload.mode == Mode::kTrain;
+  if (!training && request.remat.kind != RematKind::kNone) {
+    throw UserError("--remat: only training recomputes, got it with --mode " +
+                    std::string(name_of(result.workload.mode)));
+  }
+  if (request.hardware) {
+    result.intensity = intensity_of(*request.hardware, result.types.compute.name);
+    result.intensity_source = request.hardware->name;
+  } else if (request.intensity) {
+    result.intensity = request.intensity;
+    result.intensity_source = "--intensity";
+  }
+  const Program program = training ? build_training_program(model, result.workload, request.remat)
+                                   : build_program(model, result.workload);
+  result.sizes = program.sizes;
+  result.cost = cost_of(program, {request.fusion, result.types});
+  result.kv_cache = kv_cache(result);
+  result.analysis = analysis(result);
+  const Count tokens = Count(result.workload.batch) * Count(result.workload.seq_len);
+  result.six_n_d = Count(training ? 6 : 2) * result.cost.params.active * tokens;
+  result.six_n_d_ratio = Rational(result.cost.model_total()) / Rational(result.six_n_d);
+  result.by_convention = flops_by(*result.convention, result.cost, training, tokens);
+  return result;
+}
+
+}  // namespace flopwise

@@ -1,0 +1,246 @@
+#include "flopwise/report/model_report.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "flopwise/base/dtype.h"
+#include "flopwise/cost/cost.h"
+#include "flopwise/model/build.h"
+#include "flopwise/report/facts.h"
+
+namespace flopwise {
+namespace {
+
+// A stack with the name it goes by in reports.
+struct NamedStack {
+  const char* name;
+  const Stack* stack;
+};
+
+std::vector<NamedStack> stacks_of(const Model& model) {
+  std::vector<NamedStack> stacks;
+  if (model.encoder) stacks.push_back({"encoder", &*model.encoder});
+  if (model.decoder) stacks.push_back({"decoder", &*model.decoder});
+  return stacks;
+}
+
+Count layers_of(const Model& model) {
+  Count layers = 0;
+  for (const NamedStack& named : stacks_of(model)) {
+    for (const LayerGroup& group : named.stack->groups) layers += group.repeat;
+  }
+  return layers;
+}
+
+Count d_model_of(const Model& model) {
+  return model.d_model;
+}
+Count vocab_of(const Model& model) {
+  return model.vocab;
+}
+Count context_of(const Model& model) {
+  return model.context;
+}
+
+std::string mask_text(const AttentionMask& mask) {
+  return mask.size > 0 ? fmt::format("{} {}", name_of(mask.kind), mask.size) : name_of(mask.kind);
+}
+
+std::string feed_forward_text(const Layer& layer) {
+  if (const Mlp* mlp = std::get_if<Mlp>(&layer.feed_forward)) {
+    return fmt::format("F={} {}{}", mlp->d_ff, mlp->gated ? "gated " : "",
+                       name_of(mlp->activation));
+  }
+  const Moe& moe = std::get<Moe>(layer.feed_forward);
+  std::string text =
+      fmt::format("F={} E={} k={}", moe.expert.d_ff, moe.experts, moe.active_experts);
+  if (moe.shared_d_ff > 0) text += fmt::format(" shared F={}", moe.shared_d_ff);
+  return text;
+}
+
+std::string layers_table(const Model& model) {
+  TextTable table({
+      {"stack",        Align::kLeft },
+      {"layer",        Align::kLeft },
+      {"repeat",       Align::kRight},
+      {"N",            Align::kRight},
+      {"K",            Align::kRight},
+      {"H",            Align::kRight},
+      {"attention",    Align::kLeft },
+      {"feed-forward", Align::kLeft },
+      {"norm",         Align::kLeft }
+  });
+  for (const NamedStack& named : stacks_of(model)) {
+    for (const LayerGroup& group : named.stack->groups) {
+      const Attention& attention = group.layer.attention;
+      table.add_row(
+          {named.name, group.name, std::to_string(group.repeat), std::to_string(attention.heads),
+           std::to_string(attention.kv_heads), std::to_string(attention.head_dim),
+           mask_text(attention.mask), feed_forward_text(group.layer),
+           fmt::format("{} {}", name_of(group.layer.placement), name_of(group.layer.norm))});
+    }
+  }
+  return table.str();
+}
+
+Json layer_json(const NamedStack& named, const LayerGroup& group) {
+  const Attention& attention = group.layer.attention;
+  Json json = Json::object()
+                  .add("stack", named.name)
+                  .add("name", group.name)
+                  .add("repeat", group.repeat)
+                  .add("heads", attention.heads)
+                  .add("kv_heads", attention.kv_heads)
+                  .add("head_dim", attention.head_dim)
+                  .add("mask", name_of(attention.mask.kind))
+                  .add("mask_size", attention.mask.size > 0 ? Json(attention.mask.size) : Json());
+  const Moe* moe = std::get_if<Moe>(&group.layer.feed_forward);
+  const Mlp& mlp = moe != nullptr ? moe->expert : std::get<Mlp>(group.layer.feed_forward);
+  json.add("d_ff", mlp.d_ff).add("gated", mlp.gated).add("activation", name_of(mlp.activation));
+  json.add("experts", moe != nullptr ? Json(moe->experts) : Json());
+  json.add("active_experts", moe != nullptr ? Json(moe->active_experts) : Json());
+  return json.add("norm", name_of(group.layer.norm))
+      .add("norm_placement", name_of(group.layer.placement));
+}
+
+Json model_summary(const CatalogModel& entry, const std::vector<ModelColumn>& columns) {
+  const Model model = find_model(entry.name);
+  Json json = Json::object()
+                  .add("name", entry.name)
+                  .add("aliases", text_list(entry.aliases))
+                  .add("family", model.family);
+  for (const ModelColumn& column : columns) json.add(column.key, column.value(model));
+  return json.add("source", entry.source);
+}
+
+// The forward graph at one token, which has every parameter.
+Program one_token(const Model& model, Mode mode) {
+  Workload workload;
+  workload.mode = mode;
+  workload.seq_len = workload.context = 1;
+  workload.source = model.architecture == Architecture::kEncoderDecoder ? 1 : 0;
+  return build_program(model, workload);
+}
+
+Count total_params_of(const Model& model) {
+  return params_of(one_token(model, Mode::kForward)).total;
+}
+
+Count active_params_of(const Model& model) {
+  return params_of(one_token(model, Mode::kForward)).active;
+}
+
+// 16-bit; 0 for an encoder, which keeps no cache.
+Count cache_bytes_of(const Model& model) {
+  if (model.architecture == Architecture::kEncoder) return 0;
+  const DType& bf16 = find_dtype("bf16");
+  return kv_cache_of(one_token(model, Mode::kDecode), {bf16, bf16, bf16})->bytes_per_token;
+}
+
+// Every parameter tensor: its axes, the formula with the sizes put in, and how often it is there.
+std::string explain_params(const Model& model) {
+  const Program program = one_token(model, Mode::kForward);
+  TextTable table({
+      {"parameters", Align::kLeft },
+      {"one",        Align::kLeft },
+      {"",           Align::kRight},
+      {"repeat",     Align::kRight},
+      {"in all",     Align::kRight}
+  });
+  std::set<std::string> shared;
+  for (const Block& block : program.blocks) {
+    const Sizes sizes = program.sizes_of(block);
+    const Count repeat = block.repeat.eval_count(sizes, "layers");
+    for (const Tensor& tensor : block.graph.tensors()) {
+      if (tensor.role != Role::kParameter) continue;
+      if (tensor.shared && !shared.insert(tensor.name).second) continue;
+      const Expr formula = elements(tensor);
+      const Count value = formula.eval_count(sizes, tensor.name);
+      table.add_row({fmt::format("{} {}", block.name, describe(tensor)),
+                     fmt::format("{} = {}", formula.str(), formula.str_with(sizes)),
+                     value.grouped(), repeat.grouped(), (value * repeat).grouped()});
+    }
+  }
+  table.add_rule();
+  table.add_row({"total", "", "", "", params_of(program).total.grouped()});
+  return table.str();
+}
+
+}  // namespace
+
+const std::vector<ModelColumn>& model_columns() {
+  static const std::vector<ModelColumn> kColumns = {
+      {"params",                   "parameters", "trainable, a tied matrix once",               total_params_of },
+      {"active_params",            "active",     "what one token uses: k of E routed experts",  active_params_of},
+      {"kv_cache_bytes_per_token", "KV B/token",
+       "16-bit KV cache that a token writes; 0: keeps none",                                    cache_bytes_of  },
+      {"layers",                   "L",          "layers, encoder and decoder together",        layers_of       },
+      {"d_model",                  "D",          "model dimension",                             d_model_of      },
+      {"vocab",                    "V",          "vocabulary",                                  vocab_of        },
+      {"context",                  "context",    "longest context it is made for; 0: not said", context_of      },
+  };
+  return kColumns;
+}
+
+std::string models_text(Explain explain, const std::vector<ModelColumn>& columns) {
+  std::vector<TextTable::Column> titles = {
+      {"model",  Align::kLeft},
+      {"family", Align::kLeft}
+  };
+  for (const ModelColumn& column : columns) titles.push_back({column.title, Align::kRight});
+  TextTable table(titles);
+  for (const CatalogModel& entry : model_catalog()) {
+    const Model model = find_model(entry.name);
+    std::vector<std::string> cells = {entry.name, model.family};
+    for (const ModelColumn& column : columns) cells.push_back(column.value(model).grouped());
+    table.add_row(std::move(cells));
+  }
+  if (explain == Explain::kNo) return table.str();
+  Facts meanings;
+  for (const ModelColumn& column : columns) meanings.add(column.title, "", column.meaning);
+  return table.str() + "\n" + meanings.str();
+}
+
+Json models_json(const std::vector<ModelColumn>& columns) {
+  Json models = Json::array();
+  for (const CatalogModel& entry : model_catalog()) models.push(model_summary(entry, columns));
+  return Json::object().add("schema", 1).add("models", models);
+}
+
+std::string model_text(const Model& model, Explain explain,
+                       const std::vector<ModelColumn>& columns) {
+  Facts facts;
+  facts.add("model", model.name);
+  facts.add("family", model.family);
+  facts.add("kind", name_of(model.architecture));
+  for (const ModelColumn& column : columns)
+    facts.add(column.title, column.value(model).grouped(), column.meaning);
+  facts.add("embedding", model.head.tied ? "tied" : "untied",
+            model.head.tied ? "one matrix for embedding and unembedding"
+                            : "a matrix of its own for unembedding");
+  const std::string derivation = explain == Explain::kYes ? "\n" + explain_params(model) : "";
+  return facts.str() + "\n" + layers_table(model) + derivation +
+         lines_of("Taken for granted", model.assumptions) +
+         fmt::format("\nSource: {}\n", model.source);
+}
+
+Json model_json(const Model& model, const std::vector<ModelColumn>& columns) {
+  Json json = Json::object()
+                  .add("schema", 1)
+                  .add("name", model.name)
+                  .add("family", model.family)
+                  .add("architecture", name_of(model.architecture));
+  for (const ModelColumn& column : columns) json.add(column.key, column.value(model));
+  Json layers = Json::array();
+  for (const NamedStack& named : stacks_of(model)) {
+    for (const LayerGroup& group : named.stack->groups) layers.push(layer_json(named, group));
+  }
+  return json.add("tied_embeddings", model.head.tied)
+      .add("layer_groups", layers)
+      .add("assumptions", text_list(model.assumptions))
+      .add("source", model.source);
+}
+
+}  // namespace flopwise
