@@ -1,0 +1,92 @@
+// What training keeps: saved activations by policy, against published formulas and by hand.
+#include "tests/papers/count_of.h"
+#include "tests/testing.h"
+
+namespace flopwise {
+namespace {
+
+// Saved bytes of one layer, of the tensors whose name starts with `prefix`.
+Expr saved_of_layer(const CountResult& r, std::string_view prefix) {
+  Expr sum = 0;
+  for (const SavedTensor& saved : r.cost.activations.saved) {
+    if (saved.block == "layer" && saved.name.starts_with(prefix)) sum += saved.bytes;
+  }
+  return sum;
+}
+
+const Substitution kHeadsMakeD = {
+    {"K", Expr::symbol("N")                    },
+    {"H", Expr::symbol("D") / Expr::symbol("N")}
+};
+
+// flash-attention issue 899: an attention block keeps 12*s*b*h + 4*s*b*a bytes (input, norm, Q, K,
+// V, output; row statistics), not the 11*s*b*h + 5*a*s^2*b that holds for plain attention.
+TEST(ActivationMemory, FlashAttentionBlock) {
+  const CountResult r = count_of({.model = "D=8192,F=32768,L=1,V=100,N=64,gated=0", .seq = 4096});
+  const Expr attention = saved_of_layer(r, "input") + saved_of_layer(r, "attention.") -
+                         saved_of_layer(r, "attention.residual");
+  EXPECT_EQ(attention.substitute(kHeadsMakeD).str(), "12*B*T*D + 4*B*T*N");
+}
+
+// Plain attention keeps its weights, T*S for each head, in place of output statistics.
+TEST(ActivationMemory, PlainAttentionKeepsItsWeights) {
+  const CountResult r =
+      count_of({.model = "D=8192,F=32768,L=1,V=100,N=64,gated=0", .seq = 4096, .kernel = "plain"});
+  EXPECT_EQ(saved_of_layer(r, "attention.softmax").str(), "2*B*T*S*N");
+  EXPECT_EQ(saved_of_layer(r, "attention.lse").str(), "0");
+}
+
+// A gated feed-forward keeps its norm, gate, up and their product.
+TEST(ActivationMemory, GatedFeedForward) {
+  const CountResult r = count_of({.model = "D=64,F=256,L=1,V=100,N=4"});
+  EXPECT_EQ(saved_of_layer(r, "mlp.").str(), "2*B*T*D + 6*B*T*F");
+}
+
+// Each policy keeps less than the one before; block and full keep the input alone.
+TEST(ActivationMemory, PoliciesInOrder) {
+  Count before = Count::of(kInt128Max);
+  for (const char* policy : {"none", "attention", "matmuls", "block"}) {
+    SCOPED_TRACE(policy);
+    const CountResult r = count_of({.model = "llama-3-8b", .remat = policy});
+    EXPECT_LT(r.cost.activations.saved_bytes, before);
+    EXPECT_GE(r.cost.activations.peak_bytes, r.cost.activations.saved_bytes);
+    before = r.cost.activations.saved_bytes;
+  }
+  EXPECT_EQ(count_of({.model = "llama-3-8b", .remat = "full"}).cost.activations.saved_bytes,
+            before);
+  const CountResult block = count_of({.model = "llama-3-8b", .remat = "block"});
+  EXPECT_EQ((saved_of_layer(block, "")).str(), "2*B*T*D");
+}
+
+// A list saves the input and what it names; naming everything that backward reads recomputes
+// nothing.
+TEST(ActivationMemory, SaveLists) {
+  const CountResult list =
+      count_of({.model = "D=64,F=256,L=1,V=100,N=4", .remat = "save:attention.q,mlp.up"});
+  EXPECT_EQ(saved_of_layer(list, "attention.").str(), "2*B*T*N*H");
+  EXPECT_EQ(saved_of_layer(list, "mlp.").str(), "2*B*T*F");
+  const CountResult all = count_of(
+      {.model = "D=64,F=256,L=1,V=100,N=4",
+       .remat =
+           "save:attention.norm,attention.q_rotary,attention.k_rotary,attention.v,attention.av,"
+           "attention.lse,attention.residual,mlp.norm,mlp.gate,mlp.up,mlp.act"});
+  const CountResult none = count_of({.model = "D=64,F=256,L=1,V=100,N=4"});
+  EXPECT_EQ(all.cost.activations.saved_bytes, none.cost.activations.saved_bytes);
+  EXPECT_EQ(all.cost.recompute.total(), none.cost.recompute.total());
+}
+
+// Memory grows with layers, and what all layers share is kept once.
+TEST(ActivationMemory, SharedTensorsOnce) {
+  const CountResult r = count_of({.model = "t5-11b", .seq = 64, .source = 128});
+  int memories = 0;
+  for (const SavedTensor& saved : r.cost.activations.saved) {
+    if (saved.name == "memory") {
+      ++memories;
+      EXPECT_EQ(saved.repeat.str(), "1");
+    }
+  }
+  EXPECT_EQ(memories, 1);
+}
+
+}  // namespace
+}  // namespace flopwise

@@ -1,0 +1,151 @@
+// Faults that users reported of other counters, one row each: the inputs, and the value that is
+// right.
+#include "tests/papers/count_of.h"
+#include "tests/testing.h"
+
+namespace flopwise {
+namespace {
+
+// maxtext issues 1972 and 1988: Llama-2-7B, B = 4, T = 8192: dense attention called "the" FLOPs.
+TEST(ReportedFaults, DenseAndMaskedAttentionApart) {
+  const CountResult r = count_of({.model = "llama-2-7b", .batch = 4, .seq = 8192});
+  const Flops train = [&] {
+    Flops sum = r.cost.forward;
+    sum += r.cost.backward;
+    return sum;
+  }();
+  EXPECT_NEAR(train.matmul.to_double(), 1299.004e12, 5e8);
+  EXPECT_NEAR(train.attention.to_double(), 211.132e12, 5e8);
+  EXPECT_NEAR(train.attention_dense.to_double(), 422.21e12, 1e10);
+  EXPECT_NEAR(r.cost.model_total().to_double(), 1510.1e12, 1e11);
+}
+
+// Megatron-LM issue 682, Megatron-DeepSpeed issue 283, Pai-Megatron-Patch issue 485: F = 4D
+// assumed, a gate counted as two matrices, one expert's width taken for the other.
+TEST(ReportedFaults, FeedForwardWidthIsTheModels) {
+  const auto mlp_forward = [](const char* model) {
+    const CountResult r = count_of({.model = model, .mode = "forward", .seq = 1});
+    Count sum = 0;
+    for (const BlockCost& block : r.cost.blocks) {
+      for (const OpCost& op : block.ops) {
+        const bool counted = op.component == Component::kMlp && op.op_class == OpClass::kMatmul;
+        if (counted) sum += op.flops.value;
+      }
+    }
+    return sum;
+  };
+  EXPECT_EQ(mlp_forward("D=64,F=100,L=1,V=9,N=4"), Count(2 * 3 * 64 * 100));
+  EXPECT_EQ(mlp_forward("D=64,F=100,L=1,V=9,N=4,gated=0"), Count(2 * 2 * 64 * 100));
+  EXPECT_EQ(mlp_forward("D=64,F=100,L=1,V=9,N=4,E=8,k=2"), Count(2 * 2 * 3 * 64 * 100));
+  EXPECT_EQ(mlp_forward("D=64,F=100,L=1,V=9,N=4,E=8,k=2,shared=1"), Count(3 * 2 * 3 * 64 * 100));
+}
+
+// OLMo-core issue 475, pytorch issue 177188: fewer KV heads change projections and cache, not score
+// FLOPs.
+TEST(ReportedFaults, GroupedQueriesChangeProjectionsOnly) {
+  const CountResult many = count_of({.model = "D=64,L=2,V=9,N=8,K=8"});
+  const CountResult few = count_of({.model = "D=64,L=2,V=9,N=8,K=2"});
+  EXPECT_EQ(many.cost.forward.attention, few.cost.forward.attention);
+  EXPECT_GT(many.cost.forward.matmul, few.cost.forward.matmul);
+  EXPECT_EQ(many.kv_cache->bytes_total, Count(4) * few.kv_cache->bytes_total);
+}
+
+// calculate-flops.pytorch issue 26: T doubled and FLOPs exactly doubled, since attention was not
+// counted.
+TEST(ReportedFaults, FlopsGrowFasterThanLength) {
+  const Count once =
+      count_of({.model = "llama-2-7b", .mode = "forward", .seq = 8192}).cost.model_total();
+  const Count twice =
+      count_of({.model = "llama-2-7b", .mode = "forward", .seq = 16384}).cost.model_total();
+  EXPECT_GT(twice, Count(2) * once);
+}
+
+// pytorch issue 195460: attention of (1, 12, 64, 64) counted as 0.
+TEST(ReportedFaults, AttentionOfTwelveHeads) {
+  const CountResult r =
+      count_of({.model = "D=768,L=1,V=9,N=12,causal=0", .mode = "forward", .seq = 64});
+  EXPECT_EQ(r.cost.forward.attention, Count(12582912));
+}
+
+// tt-metal issue 19503, modular issue 5557: the full square counted for causal kernels.
+TEST(ReportedFaults, CausalIsHalfASquareAndADiagonal) {
+  const Flops f =
+      count_of({.model = "D=64,L=1,V=9,N=4", .mode = "forward", .seq = 1024}).cost.forward;
+  EXPECT_EQ(f.attention * Count(2),
+            f.attention_dense + Count::of(f.attention_dense.value() / 1024));
+}
+
+// LMCache issue 688: head dimension D/N assumed for Qwen3 (80 in place of 128).
+TEST(ReportedFaults, HeadDimensionIsTheModels) {
+  const CountResult r = count_of({.model = "D=2560,F=9728,L=36,V=151936,N=32,K=8,H=128,tied=1"});
+  EXPECT_EQ(r.kv_cache->bytes_per_token, Count(147456));
+}
+
+// A teaching text: 512 MB for 32k tokens of a 7B model. It is 16 GiB, and 10 GiB for 70B with 8 KV
+// heads.
+TEST(ReportedFaults, KvCacheOf32kTokens) {
+  const auto cache = [](const char* model) {
+    return count_of({.model = model, .mode = "decode", .context = 32768}).kv_cache->bytes_total;
+  };
+  EXPECT_EQ(cache("llama-2-7b"), Count(std::int64_t{16} << 30));
+  EXPECT_EQ(cache("llama-2-70b"), Count(std::int64_t{10} << 30));
+}
+
+// torchtitan issues 274 and 280: which rule, 6N, 7N or 12? The output names its convention.
+TEST(ReportedFaults, ConventionIsNamed) {
+  MfuRequest request;
+  request.counts = read_bare_counts("params=7e9");
+  request.name = "params=7e9";
+  request.tokens = Rational(1);
+  const MfuResult r = answer_mfu(request);
+  EXPECT_EQ(r.convention, "6nd");
+  EXPECT_NE(mfu_text(r, Explain::kNo).find("convention 6nd"), std::string::npos);
+}
+
+// nanoGPT issue 464 and others: 1,979 TFLOP/s is the H100's sparse peak; 7B at 9,600 tokens/s on
+// one device, T = 4096.
+TEST(ReportedFaults, DensePeaks) {
+  EXPECT_EQ(peak_flops_per_s(find_hardware("h100"), "bf16"), Rational(989400000000000));
+  EXPECT_EQ(peak_flops_per_s(find_hardware("h100 pcie"), "bf16"), Rational(756500000000000));
+  EXPECT_EQ(peak_flops_per_s(find_hardware("a100"), "bf16"), Rational(312000000000000));
+}
+
+// lightning issue 21743, torchtitan issue 668: the peak follows the element type, and an unknown
+// chip is no H100.
+TEST(ReportedFaults, PeakFollowsTheElementType) {
+  const Hardware& h100 = find_hardware("h100");
+  EXPECT_EQ(peak_flops_per_s(h100, "tf32"), Rational(494700000000000));
+  EXPECT_NE(user_error_of([&] { peak_flops_per_s(find_hardware("a100"), "fp8"); }), "no error");
+  EXPECT_NE(user_error_of([] { find_hardware("z9000"); }), "no error");
+}
+
+// verl issue 4929: an unknown model is an error, not MFU 0.
+TEST(ReportedFaults, UnknownModelIsAnError) {
+  EXPECT_NE(user_error_of([] { find_model("llama-9-8b"); }), "no error");
+}
+
+// Megatron-DeepSpeed issue 99: a tied embedding counted on both pipeline stages.
+TEST(ReportedFaults, TiedEmbeddingOnce) {
+  const Params params = count_of({.model = "gpt2", .mode = "forward"}).cost.params;
+  EXPECT_EQ(params.embedding(), Count(50257 * 768 + 1024 * 768));
+}
+
+// Linear-MoE issue 17, huggingface.js issue 2182: experts have their own width, and active means
+// always + routed*k/E.
+TEST(ReportedFaults, MoeParameters) {
+  const Params params = count_of({.model = "qwen3-30b-a3b", .mode = "forward"}).cost.params;
+  EXPECT_EQ(params.total, Count(30532122624));
+  const Count routed = Count(48) * Count(128) * Count(3 * 2048 * 768);
+  EXPECT_EQ(params.active, params.total - routed + Count::of(routed.value() * 8 / 128));
+}
+
+// jax issue 18672: the body of 24 repeated layers counted once.
+TEST(ReportedFaults, RepeatedLayersCountEach) {
+  const Count one = count_of({.model = "D=64,L=1,V=9,N=4", .remat = "full"}).cost.recompute.matmul;
+  const Count many =
+      count_of({.model = "D=64,L=24,V=9,N=4", .remat = "full"}).cost.recompute.matmul;
+  EXPECT_EQ(many, Count(24) * one);
+}
+
+}  // namespace
+}  // namespace flopwise
