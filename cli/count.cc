@@ -53,7 +53,14 @@ CountRequest request_of(const Options& options) {
   if (!options.hardware.empty() && !options.intensity.empty()) {
     throw UserError("--intensity: expected --on HW or --intensity I, got both");
   }
-  if (!options.hardware.empty()) request.hardware = read_hardware(options.hardware).hardware;
+  if (!options.hardware.empty()) {
+    const HardwareChoice choice = read_hardware(options.hardware);
+    if (choice.count_given) {
+      throw UserError("--on: count looks at one device, expected no number of them, got " +
+                      quoted(options.hardware));
+    }
+    request.hardware = choice.hardware;
+  }
   if (!options.intensity.empty()) {
     request.intensity = positive_quantity(options.intensity, "--intensity");
   }
@@ -103,7 +110,9 @@ void add_count_command(CLI::App& app, Context& context) {
   option("--dtype", options->dtype, "Element type of activations and gradients", "TYPE");
   option("--weights", options->weights, "Element type of parameters; default as --dtype", "TYPE");
   option("--kv", options->kv, "Element type of the KV cache; default as --dtype", "TYPE");
-  option("--on", options->hardware, "A chip, whose FLOPs per byte bound what is memory-bound",
+  option("--on", options->hardware,
+         "A chip such as h100 (`flopwise hardware` lists them) or flops=...,memory_bandwidth=...: "
+         "says what is compute-bound there",
          "HW");
   option("--intensity", options->intensity, "FLOPs per byte, in place of a chip", "I");
   option("--convention", options->convention,
@@ -112,6 +121,14 @@ void add_count_command(CLI::App& app, Context& context) {
   command->add_flag_callback(
       "--explain", [options] { options->explain = Explain::kYes; },
       "Show formula = sizes put in = value for each operation");
+  command->footer(
+      "Letters: D, L, V and N (or H); defaults H = D/N, K = N, F = 4D, gated=1, tied=0, bias=0,\n"
+      "norm=rms, final_norm=1, positions=0 (rotary; n learned rows), E=0, k=1, shared=0, W=0, "
+      "C=0,\n"
+      "causal=1. Numbers take k M G T P (decimal) and Ki Mi Gi Ti (binary).\n"
+      "Examples:\n"
+      "  flopwise count llama-3-8b --mode decode --context 8Ki --batch 16 --on h100\n"
+      "  flopwise count D=4096,F=16384,L=64,V=32000,N=32 --seq 8192 --remat block --explain");
   command->callback([options, &context] { run(*options, context); });
 }
 

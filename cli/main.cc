@@ -74,6 +74,10 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = chosen.empty() ? app : *chosen.back();
   const std::string place = chosen.empty() ? "" : command.get_name() + ": ";
   const std::vector<std::string> extras = app.remaining(true);
+  if (!extras.empty() && chosen.empty() && !extras[0].starts_with('-')) {
+    return fmt::format("unknown command {}, known: count einsum mfu models hardware",
+                       quoted(extras[0]));
+  }
   if (!extras.empty()) {
     return fmt::format("{}unexpected argument {}{}", place, quoted(extras[0]),
                        suggestion(command, extras[0]));

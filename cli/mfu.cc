@@ -64,10 +64,12 @@ void add_mfu_command(CLI::App& app, Context& context) {
   };
   option("--tokens", options->tokens, "Tokens of the hours; of one step with --step-time", "N")
       ->required();
-  option("--hours", options->hours, "Wall-clock hours of all devices", "H");
+  option("--hours", options->hours, "Hours by the clock; with --on HW and no count, device-hours",
+         "H");
   option("--step-time", options->step_time, "Seconds of one step", "S");
   option("--target-mfu", options->target_mfu, "A share such as 0.4: answers the hours", "U");
-  option("--on", options->hardware, "Chip and count, such as h100:64", "HW[:N]");
+  option("--on", options->hardware,
+         "Chip and how many, such as h100:64; flops=1.5e15 for a bare peak", "HW[:N]");
   option("--dtype", options->dtype, "Element type whose peak counts", "TYPE");
   option("--convention", options->convention,
          "How FLOPs are counted; default exact, 6nd for bare counts", "NAME");
@@ -77,6 +79,11 @@ void add_mfu_command(CLI::App& app, Context& context) {
   command->add_flag_callback(
       "--explain", [options] { options->explain = Explain::kYes; },
       "Show how each number came about");
+  command->footer(
+      "Examples:\n"
+      "  flopwise mfu params=671e9,active=37e9 --tokens 14.8T --hours 2.79M --on h800 --dtype fp8\n"
+      "  flopwise mfu llama-3-8b --tokens 4M --step-time 11.2 --on h100:64 --seq 8192\n"
+      "  flopwise mfu llama-3-70b --tokens 15T --target-mfu 0.4 --on h100:2048");
   command->callback([options, &context] { run(*options, context); });
 }
 

@@ -36,6 +36,30 @@ TEST(ActivationMemory, PlainAttentionKeepsItsWeights) {
   EXPECT_EQ(saved_of_layer(r, "attention.lse").str(), "0");
 }
 
+// Korthikanti et al. 2022, section 4.1: a GPT layer in 16 bits with dropout keeps s*b*h*(34 +
+// 5*a*s/h) bytes. Dropout masks are a byte an element; biases and residual additions keep nothing.
+TEST(ActivationMemory, KorthikantiLayer) {
+  Model model =
+      model_from_letters("D=64,F=256,L=2,V=100,N=4,gated=0,tied=1,bias=1,norm=layer,positions=32");
+  Layer& layer = model.decoder->groups[0].layer;
+  layer.dropout = 0.1;
+  layer.attention.dropout = 0.1;
+  CountRequest request;
+  request.workload.seq_len = 32;
+  request.workload.kernel = AttentionKernel::kPlain;
+  const Expr saved = saved_of_layer(count_model(model, request), "");
+  const Expr t = Expr::symbol("T");
+  EXPECT_EQ(saved
+                .substitute({
+                    {"K", Expr::symbol("N")                    },
+                    {"H", Expr::symbol("D") / Expr::symbol("N")},
+                    {"F", 4 * Expr::symbol("D")                },
+                    {"S", t                                    }
+  })
+                .str(),
+            parse_expr("34*B*T*D + 5*B*N*T^2").str());
+}
+
 // A gated feed-forward keeps its norm, gate, up and their product.
 TEST(ActivationMemory, GatedFeedForward) {
   const CountResult r = count_of({.model = "D=64,F=256,L=1,V=100,N=4"});
@@ -56,6 +80,37 @@ TEST(ActivationMemory, PoliciesInOrder) {
             before);
   const CountResult block = count_of({.model = "llama-3-8b", .remat = "block"});
   EXPECT_EQ((saved_of_layer(block, "")).str(), "2*B*T*D");
+}
+
+// A fused core that runs again reads Q, K, V and writes output and statistics: no kernel ever moves
+// T*S elements, and none live.
+TEST(ActivationMemory, FusedCoreNeverStoresScores) {
+  for (const char* policy : {"none", "attention", "matmuls", "block", "full"}) {
+    SCOPED_TRACE(policy);
+    const CountResult r = count_of({.model = "llama-3-8b", .seq = 4096, .remat = policy});
+    for (const BlockCost& block : r.cost.blocks) {
+      for (const OpCost& op : block.ops) {
+        EXPECT_EQ(op.bytes.formula.str().find("T*S"), std::string::npos)
+            << op.name << " " << op.bytes.formula.str();
+      }
+    }
+    if (std::string(policy) == "full") {
+      // At the head: what the layers saved, and beside the saved logits their gradient.
+      const Count logits_gradient = Count(2) * Count(4096) * Count(128256);
+      EXPECT_EQ(r.cost.activations.peak_bytes, r.cost.activations.saved_bytes + logits_gradient);
+    }
+  }
+}
+
+// By hand, two layers without norms' outputs shared: the recomputed core of one layer.
+TEST(ActivationMemory, RecomputedCoreMovesWhatFlashMoves) {
+  const CountResult r = count_of({.model = "llama-3-8b", .seq = 2048, .remat = "full"});
+  for (const OpCost& op : r.cost.blocks[1].ops) {
+    if (op.name != "attention.qk" || op.pass != Pass::kRecompute || op.bytes.value == Count(0))
+      continue;
+    EXPECT_EQ(op.bytes.formula.str(), "4*B*T*N*H + 4*B*S*K*H + 4*B*T*N");
+    EXPECT_EQ(op.bytes.value, Count(42205184));
+  }
 }
 
 // A list saves the input and what it names; naming everything that backward reads recomputes

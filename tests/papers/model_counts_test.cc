@@ -53,7 +53,6 @@ TEST(Models, Gpt3) {
   const CountResult r = count_of({.model = kGpt3, .batch = 64, .seq = 2048});
   EXPECT_EQ(r.cost.params.total, Count(174604259328));
   const Count rule = Count(12) * Count(96) * Count(12288) * Count(12288);
-  EXPECT_EQ(rule, Count(173946175488));
   const Count biases = Count(96) * Count(9 * 12288);  // 4 attention projections, 4D up, D down
   EXPECT_EQ(r.cost.params.of(Component::kAttention) + r.cost.params.of(Component::kMlp),
             rule + biases);

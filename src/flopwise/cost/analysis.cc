@@ -108,8 +108,11 @@ Crossover crossover(const Cost& cost, bool (*linear)(const OpCost&)) {
     // A length whose costs leave 128 bits lies beyond every real one.
   }
   // Dense attention is quadratic and matmuls are linear, so the lengths' ratio at 1 is the answer.
-  const Rational dense = CostOfLength(cost, is_attention_op, true).at(1);
-  if (dense != Rational(0)) result.dense = base.at(1) / dense;
+  result.linear_per_token = base.at(1);
+  result.attention_per_pair = CostOfLength(cost, is_attention_op, true).at(1);
+  if (result.attention_per_pair != Rational(0)) {
+    result.dense = result.linear_per_token / result.attention_per_pair;
+  }
   return result;
 }
 
@@ -170,7 +173,8 @@ void analyse_intensity(const AnalysisInput& input, Analysis& analysis) {
     const CoreCost cached = attention_core(decoding->graph, input.types);
     Sizes one_token = input.decode->sizes_of(*decoding);
     one_token["T"] = 1;
-    analysis.attention_intensity_generation = (cached.flops / cached.bytes).eval(one_token);
+    analysis.attention_generation_formula = in_groups(cached.flops / cached.bytes);
+    analysis.attention_intensity_generation = analysis.attention_generation_formula.eval(one_token);
   }
   if (!input.intensity) return;
   // With T = S intensity grows as T, so the length is the quotient at 1.
@@ -220,14 +224,19 @@ void analyse_moe(const AnalysisInput& input, Analysis& analysis) {
     }
     if (flops.is_zero()) continue;
     MoeBatch moe;
+    moe.expected_experts =
+        expected_experts(Expr::symbol("E"), Expr::symbol("k"), input.tokens).eval_double(sizes);
+    moe.most_experts = std::min(sizes.at("E"), sizes.at("k") * input.tokens);
     moe.tokens_per_expert =
         Rational(input.tokens) * Rational(sizes.at("k")) / Rational(sizes.at("E"));
+    sizes["B"] = sizes["T"] = 1;
+    moe.flops_per_token = flops.eval(sizes);
+    moe.activation_bytes_per_token = moved.eval(sizes);
+    moe.weight_bytes = weights.eval(sizes);
     if (input.intensity) {
-      sizes["B"] = sizes["T"] = 1;
-      const Rational per_token = flops.eval(sizes);
-      const Rational need = *input.intensity * weights.eval(sizes);
-      const Rational left = per_token - *input.intensity * moved.eval(sizes);
-      moe.weights_only = ceil_count(need / per_token);
+      const Rational need = *input.intensity * moe.weight_bytes;
+      const Rational left = moe.flops_per_token - *input.intensity * moe.activation_bytes_per_token;
+      moe.weights_only = ceil_count(need / moe.flops_per_token);
       if (left > Rational(0)) moe.with_activations = ceil_count(need / left);
     }
     analysis.moe = std::move(moe);

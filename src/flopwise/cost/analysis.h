@@ -13,7 +13,9 @@ namespace flopwise {
 
 // A length at which two costs are equal; absent where they never are.
 struct Crossover {
-  std::optional<Rational> dense;   // all T*S pairs counted
+  Rational linear_per_token;       // FLOPs a token of what grows with T, over all layers
+  Rational attention_per_pair;     // FLOPs a query and key of attention, over all layers
+  std::optional<Rational> dense;   // all T*S pairs counted: the quotient of the two
   std::optional<Rational> masked;  // unmasked pairs only
 };
 
@@ -23,6 +25,10 @@ struct NaiveStep {
 };
 
 struct MoeBatch {
+  // Of one layer's routed experts: FLOPs and activation bytes of a token, bytes of all weights.
+  Rational flops_per_token;
+  Rational activation_bytes_per_token;
+  Rational weight_bytes;
   std::optional<Count> weights_only;  // reading all experts' weights is the only traffic
   std::optional<Count>
       with_activations;  // the experts' inputs and outputs are read and written too
@@ -46,6 +52,7 @@ struct Analysis {
   // Dense contraction FLOPs over the bytes of Q, K, V and O: FLOPs per byte.
   Expr attention_intensity_formula;         // T*S*G/(T*G + S) with 16-bit elements
   Rational attention_intensity_prefill;     // at T = S
+  Expr attention_generation_formula;        // the same with keys and values of the cache's type
   Rational attention_intensity_generation;  // one new token against S
   // T = S from which attention is compute-bound on hardware of the given intensity; absent without
   // one.

@@ -16,37 +16,40 @@ using Base = ConventionBase;
 using Attn = ConventionAttention;
 using N = ConventionN;
 
-// name, base, attention, logits, N, layer passes, attention passes, FLOPs per score, on D, source
+// name, base, attention, logits, N; forward passes of layers and attention, the same with
+// recomputation; FLOPs per score, attention on D, source
 const std::array<Convention, 12> kConventions = {
     {
-     {"exact", Base::kDerived, Attn::kExact, true, N::kActive, 3, 3, 0, false,
+     {"exact", Base::kDerived, Attn::kExact, true, N::kActive, 3, 3, 3, 3, 0, false,
          "flopwise: every contraction of the graph, unmasked pairs"},
-     {"dense", Base::kDerived, Attn::kDense, true, N::kActive, 3, 3, 0, false,
+     {"dense", Base::kDerived, Attn::kDense, true, N::kActive, 3, 3, 3, 3, 0, false,
          "the same with all T*S pairs"},
-     {"6nd", Base::kParameters, Attn::kNone, true, N::kActive, 3, 0, 0, false,
+     {"6nd", Base::kParameters, Attn::kNone, true, N::kActive, 3, 0, 0, 0, 0, false,
          "Kaplan et al. 2020 (arXiv 2001.08361); N: active parameters, embedding and head "
          "included"},
-     {"megatron21", Base::kForwardMatmuls, Attn::kDense, true, N::kTotal, 4, 4, 0, false,
+     {"megatron21", Base::kForwardMatmuls, Attn::kDense, true, N::kTotal, 4, 4, 4, 4, 0, false,
          "Narayanan et al. 2021 (arXiv 2104.04473) eq. 3: a full recomputation of the layers is "
          "counted"},
-     {"korthikanti", Base::kForwardMatmuls, Attn::kDense, true, N::kTotal, 3, 3, 0, false,
-         "Korthikanti et al. 2022 (arXiv 2205.05198) appendix A, model FLOPs"},
-     {"megatron-lm", Base::kForwardMatmuls, Attn::kDense, true, N::kTotal, 3, 3, 0, false,
+     {"korthikanti", Base::kForwardMatmuls, Attn::kDense, true, N::kTotal, 3, 3, 3, 6, 0, false,
+         "Korthikanti et al. 2022 (arXiv 2205.05198) appendix A; HFU: selective recomputation of "
+         "attention"},
+     {"megatron-lm", Base::kForwardMatmuls, Attn::kDense, true, N::kTotal, 3, 3, 0, 0, 0, false,
          "Megatron-LM num_floating_point_operations when its dense tables were printed (later: "
          "causal half)"},
-     {"megatron-bridge", Base::kForwardMatmuls, Attn::kHalf, true, N::kTotal, 3, 3, 0, false,
-         "Megatron-Bridge: causal attention counted as half"},
-     {"palm", Base::kParameters, Attn::kDense, true, N::kTotal, 3, 3, 0, false,
+     {"megatron-bridge", Base::kForwardMatmuls, Attn::kHalf, true, N::kTotal, 3, 3, 0, 0, 0,
+         false, "Megatron-Bridge: causal attention counted as half"},
+     {"palm", Base::kParameters, Attn::kDense, true, N::kTotal, 3, 3, 0, 0, 0, false,
          "Chowdhery et al. 2022 (arXiv 2204.02311) appendix B: 6N + 12LHQT"},
-     {"nanogpt", Base::kParameters, Attn::kDense, true, N::kWithoutPositions, 3, 3, 0, false,
-         "nanoGPT estimate_mfu: 6N + 12LHQT, N without position embeddings"},
-     {"mosaic", Base::kParameters, Attn::kDense, true, N::kTotal, 3, 3, 0, true,
-         "MosaicML LLM Foundry throughput table: 6N + 12LDT"},
-     {"chinchilla", Base::kForwardMatmuls, Attn::kDense, false, N::kTotal, 3, 3, 3, false,
+     {"nanogpt", Base::kParameters, Attn::kDense, true, N::kWithoutPositions, 3, 3, 0, 0, 0,
+         false, "nanoGPT estimate_mfu: 6N + 12LHQT, N without position embeddings"},
+     {"mosaic", Base::kParameters, Attn::kDense, true, N::kTotal, 3, 3, 4, 4, 0, true,
+         "MosaicML LLM Foundry throughput table: 6N + 12LDT; HFU 4/3 of it with activation "
+         "checkpointing"},
+     {"chinchilla", Base::kForwardMatmuls, Attn::kDense, false, N::kTotal, 3, 3, 0, 0, 3, false,
          "Hoffmann et al. 2022 (arXiv 2203.15556) appendix F without embeddings and logits, as "
          "Table A4"},
-     {"flash", Base::kAttentionOnly, Attn::kHalf, false, N::kTotal, 0, Rational::of(7, 2), 0,
-         false,
+     {"flash", Base::kAttentionOnly, Attn::kHalf, false, N::kTotal, 0, Rational::of(7, 2), 0, 0,
+         0, false,
          "Dao 2023 (arXiv 2307.08691) section 4.1: 4*T*S*N*H, causal half, backward 2.5 x forward"},
      }
 };
@@ -129,22 +132,26 @@ Rational attention_flops(const Convention& convention, const Cost& cost) {
   return 0;
 }
 
-Rational base_flops(const Convention& convention, const Cost& cost, bool is_training,
-                    Count tokens) {
+// The convention's FLOPs with so many forward passes of the layers and of attention.
+Rational flops_with(const Convention& convention, const Cost& cost, bool is_training, Count tokens,
+                    const Rational& layer_passes, const Rational& attention_passes) {
+  const Rational layers = is_training ? layer_passes : Rational(1);
+  const Rational attention =
+      attention_flops(convention, cost) * (is_training ? attention_passes : Rational(1));
   switch (convention.base) {
     case Base::kDerived:
       return cost.forward.matmul + cost.backward.matmul;
     case Base::kAttentionOnly:
-      return 0;
+      return attention;
     case Base::kParameters:
-      return Rational(parameter_count(convention, cost) * tokens) * Rational(is_training ? 6 : 2);
+      return Rational(parameter_count(convention, cost) * tokens) * Rational(2) * layers +
+             attention;
     case Base::kForwardMatmuls: {
       const ForwardMatmuls matmuls = forward_matmuls(cost);
-      const Rational layers =
-          Rational(matmuls.layers) * (is_training ? convention.layer_passes : Rational(1));
       const Count outside =
           convention.logits ? matmuls.others + matmuls.unembedding : matmuls.others;
-      return layers + Rational(outside) * Rational(is_training ? 3 : 1);
+      return Rational(matmuls.layers) * layers + Rational(outside) * Rational(is_training ? 3 : 1) +
+             attention;
     }
   }
   return 0;
@@ -167,15 +174,21 @@ const Convention& find_convention(std::string_view name) {
 }
 
 ConventionFlops flops_by(const Convention& convention, const Cost& cost, bool is_training,
-                         Count tokens) {
+                         Count tokens, bool recomputes) {
   if (convention.base == Base::kDerived) {
     const bool dense = convention.attention == Attn::kDense;
     return {dense ? cost.model_total_dense() : cost.model_total(),
             Rational(dense ? cost.hardware_total_dense() : cost.hardware_total())};
   }
-  const Rational attention =
-      attention_flops(convention, cost) * (is_training ? convention.attention_passes : Rational(1));
-  return {base_flops(convention, cost, is_training, tokens) + attention, std::nullopt};
+  ConventionFlops flops{flops_with(convention, cost, is_training, tokens, convention.layer_passes,
+                                   convention.attention_passes),
+                        std::nullopt};
+  if (convention.hardware_layer_passes == Rational(0)) return flops;
+  flops.hardware = !recomputes ? flops.model
+                               : flops_with(convention, cost, is_training, tokens,
+                                            convention.hardware_layer_passes,
+                                            convention.hardware_attention_passes);
+  return flops;
 }
 
 }  // namespace flopwise

@@ -29,6 +29,9 @@ struct Convention {
   Rational layer_passes;  // forward passes of the layers that training counts: 3, or 4 with a full
                           // recomputation
   Rational attention_passes;  // the same for attention
+  // The same where activations are recomputed; 0: the convention does not say.
+  Rational hardware_layer_passes;
+  Rational hardware_attention_passes;
   int flops_per_score;        // softmax FLOPs counted for each of the T*S scores
   bool attention_on_d_model;  // attention counted over D where the heads make N*H
   std::string_view source;
@@ -43,8 +46,8 @@ struct ConventionFlops {
 };
 
 // FLOPs of the step that `cost` describes. `is_training` says whether it has a backward pass,
-// `tokens` is B*T.
+// `tokens` is B*T, `recomputes` whether the user rematerialises activations.
 ConventionFlops flops_by(const Convention& convention, const Cost& cost, bool is_training,
-                         Count tokens);
+                         Count tokens, bool recomputes);
 
 }  // namespace flopwise

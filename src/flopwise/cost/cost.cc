@@ -145,13 +145,13 @@ Cost cost_of(const Program& program, const CostOptions& options) {
   return cost;
 }
 
-std::optional<Expr> total_formula(const Cost& cost, OpClass op_class, Pass pass, bool dense) {
+std::optional<Expr> total_formula(const Cost& cost, OpClass op_class, Pass pass) {
   Expr total = 0;
   const Sizes* sizes = nullptr;
   for (const BlockCost& block : cost.blocks) {
     for (const OpCost& op : block.ops) {
       if (op.op_class != op_class || op.pass != pass) continue;
-      const Expr& formula = dense ? op.flops_dense.formula : op.flops.formula;
+      const Expr& formula = op.flops.formula;
       total += block.repeat * formula;
       // Blocks may know different letters, but no letter may mean two sizes.
       if (sizes != nullptr) {
@@ -183,6 +183,7 @@ std::optional<KvCache> kv_cache_of(const Program& decode, const ElementTypes& ty
       const Expr held = per_position * tensor.axes.at(0).size * tensor.keys_held;
       const Count total = held.eval_count(sizes, "kv_cache." + tensor.name) * layers;
       cache.bytes_total += total;
+      cache.bytes_total_formula += block.repeat * held;
       // What is kept of a source was not written by the tokens of the output.
       const bool grows = keys.name == "S";
       if (grows) {

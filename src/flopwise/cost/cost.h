@@ -90,14 +90,14 @@ Cost cost_of(const Program& program, const CostOptions& options);
 
 // The sum over blocks of repeat*formula for one class and pass, where all blocks share their sizes;
 // nothing otherwise.
-std::optional<Expr> total_formula(const Cost& cost, OpClass op_class, Pass pass,
-                                  bool dense = false);
+std::optional<Expr> total_formula(const Cost& cost, OpClass op_class, Pass pass);
 
 // The KV cache: bytes that one token writes over all layers, and what the cache holds at S for the
 // batch.
 struct KvCache {
   Expr bytes_per_token_formula;  // of one layer of each kind, summed with repeats where sizes allow
   Count bytes_per_token;
+  Expr bytes_total_formula;
   Count bytes_total;
   Count source_bytes;  // the part of bytes_total that cross-attention keeps of the source
 };

@@ -23,10 +23,13 @@ bool is_activation(const Graph& graph, const Tensor& tensor) {
 
 class BlockMemory {
  public:
-  BlockMemory(const Block& block, const Sizes& sizes, Fusion fusion, const ElementTypes& types)
+  BlockMemory(const Block& block, const Sizes& sizes, Fusion fusion, const ElementTypes& types,
+              const std::set<std::string>& kept, bool is_repeated)
       : graph_(block.graph),
         sizes_(sizes),
         types_(types),
+        kept_(kept),
+        is_repeated_(is_repeated),
         kernels_(kernels_of(block.graph, fusion)),
         last_(static_cast<int>(block.graph.ops().size())) {
     find_boundary();
@@ -85,8 +88,9 @@ class BlockMemory {
                                      [&](TensorId id) { return graph_.storage_of(id) == storage; });
       if (!reads || (at < boundary_) != (made_at < boundary_)) continue;
       is_read = true;
-      const std::size_t i = static_cast<std::size_t>(at);
-      if (kernels_[i] != kernels_[static_cast<std::size_t>(made_at)]) return false;
+      const OpId reading = kernels_[static_cast<std::size_t>(at)];
+      const bool elsewhere = reading != kernels_[static_cast<std::size_t>(made_at)];
+      if (elsewhere && !kernel_makes(graph_, kernels_, reading, storage)) return false;
     }
     return is_read;
   }
@@ -123,7 +127,9 @@ class BlockMemory {
     const bool is_output = std::any_of(graph_.outputs.begin(), graph_.outputs.end(),
                                        [&](TensorId out) { return graph_.storage_of(out) == id; });
     if (forward && is_output) to = std::max(to, boundary_ - 1);
-    if (!forward && last_reader(id, at + 1, last_) < 0) to = last_;  // a result of the block
+    // A gradient that nobody reads is a result of the block.
+    const bool is_gradient = graph_.tensor(id).role == Role::kGradient;
+    if (is_gradient && last_reader(id, at + 1, last_) < 0) to = last_;
     add(id, at, to);
   }
 
@@ -135,7 +141,10 @@ class BlockMemory {
       const int to = last_reader(id, boundary_, last_);
       if (to >= 0) add(id, boundary_, to);
     } else if (tensor.role == Role::kInput) {
-      const int to = last_reader(id, 0, is_saved(id) ? last_ : boundary_);
+      if (tensor.shared && kept_.count(tensor.name) > 0) return;  // an earlier block's
+      int to = last_reader(id, 0, is_saved(id) ? last_ : boundary_);
+      // What the repeats share is still needed by the others.
+      if (to >= 0 && tensor.shared && is_repeated_) to = std::max(to, boundary_ - 1);
       if (to >= 0) add(id, 0, to);
     }
   }
@@ -143,6 +152,8 @@ class BlockMemory {
   const Graph& graph_;
   const Sizes& sizes_;
   const ElementTypes& types_;
+  const std::set<std::string>& kept_;
+  bool is_repeated_;
   std::vector<OpId> kernels_;
   int last_;
   int boundary_ = 0;
@@ -159,6 +170,7 @@ ActivationMemory activation_memory(const Program& program, Fusion fusion,
   for (const Block& block : program.blocks) {
     const Sizes sizes = program.sizes_of(block);
     const Count repeat = block.repeat.eval_count(sizes, "layers");
+    const std::set<std::string> kept = shared;
     Count once = 0;  // saved once for all repeats
     Count each = 0;  // saved by each repeat
     for (const TensorId id : block.graph.saved) {
@@ -173,7 +185,7 @@ ActivationMemory activation_memory(const Program& program, Fusion fusion,
       memory.saved.push_back(std::move(saved));
     }
     // The last repeat runs on top of what all the others saved.
-    const BlockMemory live(block, sizes, fusion, types);
+    const BlockMemory live(block, sizes, fusion, types, kept, repeat > Count(1));
     const Count below = memory.saved_bytes + each * (repeat - 1);
     memory.peak_bytes =
         std::max(memory.peak_bytes, below + std::max(live.forward_peak(), live.backward_peak()));

@@ -1,12 +1,11 @@
 #include "flopwise/cost/params.h"
 
 #include <set>
-#include <string>
 
 namespace flopwise {
 
-Params params_of(const Program& program) {
-  Params params;
+std::vector<ParameterTensor> parameter_tensors(const Program& program) {
+  std::vector<ParameterTensor> tensors;
   std::set<std::string> shared;
   for (const Block& block : program.blocks) {
     const Sizes sizes = program.sizes_of(block);
@@ -14,17 +13,28 @@ Params params_of(const Program& program) {
     for (const Tensor& tensor : block.graph.tensors()) {
       if (tensor.role != Role::kParameter) continue;
       if (tensor.shared && !shared.insert(tensor.name).second) continue;
-      const Expr all = elements(tensor);
-      const Count count = all.eval_count(sizes, "params." + tensor.name) * repeat;
-      params.total += count;
-      params.by_component[static_cast<std::size_t>(tensor.component)] += count;
-      if (tensor.routed_axis.empty()) {
-        params.active += count;
-      } else {
-        const Expr share = Expr::symbol("k") / axis_of(tensor, tensor.routed_axis).size;
-        params.active += (all * share).eval_count(sizes, "params." + tensor.name) * repeat;
-      }
+      const Expr count = elements(tensor);
+      tensors.push_back({block.name, tensor, sizes, count,
+                         count.eval_count(sizes, "params." + tensor.name), repeat});
     }
+  }
+  return tensors;
+}
+
+Params params_of(const Program& program) {
+  Params params;
+  for (const ParameterTensor& parameter : parameter_tensors(program)) {
+    const Tensor& tensor = parameter.tensor;
+    const Count count = parameter.value * parameter.repeat;
+    params.total += count;
+    params.by_component[static_cast<std::size_t>(tensor.component)] += count;
+    if (tensor.routed_axis.empty()) {
+      params.active += count;
+      continue;
+    }
+    const Expr share = Expr::symbol("k") / axis_of(tensor, tensor.routed_axis).size;
+    const Expr active = parameter.elements * share;
+    params.active += active.eval_count(parameter.sizes, "params." + tensor.name) * parameter.repeat;
   }
   return params;
 }

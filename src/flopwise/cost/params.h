@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <string>
+#include <vector>
 
 #include "flopwise/graph/graph.h"
 
@@ -19,5 +21,16 @@ struct Params {
 };
 
 Params params_of(const Program& program);
+
+// One trainable tensor of a block; a tensor that several blocks share stands with the first.
+struct ParameterTensor {
+  std::string block;
+  Tensor tensor;
+  Sizes sizes;    // as the block sees them
+  Expr elements;  // of one repeat
+  Count value;    // the same at these sizes
+  Count repeat;   // of the block
+};
+std::vector<ParameterTensor> parameter_tensors(const Program& program);
 
 }  // namespace flopwise

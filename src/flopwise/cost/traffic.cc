@@ -71,7 +71,7 @@ class TrafficCounter {
       if (!in_kernel(id, lead)) continue;
       for (const TensorId input : op(id).inputs) {
         const TensorId storage = graph_.storage_of(input);
-        if (!owns(made, storage) && !owns(read, storage) && reads(id, input)) {
+        if (!owns(made, storage) && !owns(read, storage) && reads(id)) {
           read.push_back({storage, input, id});
         }
       }
@@ -88,14 +88,14 @@ class TrafficCounter {
   }
 
   // A change of axis names moves nothing.
-  bool reads(OpId id, TensorId) const { return !std::holds_alternative<Relabel>(op(id).kind); }
+  bool reads(OpId id) const { return !std::holds_alternative<Relabel>(op(id).kind); }
 
   bool is_written(const View& view, OpId lead) const {
     const Op& producer = op(view.op);
     const Tensor& tensor = graph_.tensor(view.storage);
     if (tensor.role == Role::kState) return true;
     const auto is_result = [&](TensorId id) { return graph_.storage_of(id) == view.storage; };
-    if (producer.pass == Pass::kForward &&
+    if (producer.pass != Pass::kBackward &&
         std::any_of(graph_.outputs.begin(), graph_.outputs.end(), is_result)) {
       return true;
     }
@@ -106,7 +106,9 @@ class TrafficCounter {
       const bool reads_it = std::any_of(reader.inputs.begin(), reader.inputs.end(), is_result);
       if (!reads_it || std::holds_alternative<Relabel>(reader.kind)) continue;
       read_at_all = true;
-      if (!in_kernel(id, lead) && hands_over(producer.pass, reader.pass, view.storage)) return true;
+      const OpId reading = kernels_[static_cast<std::size_t>(id)];
+      if (reading == lead || kernel_makes(graph_, kernels_, reading, view.storage)) continue;
+      if (hands_over(producer.pass, reader.pass, view.storage)) return true;
     }
     // A gradient nobody reads is a result of the block: of a parameter or of its input.
     return !read_at_all && tensor.role == Role::kGradient;
@@ -125,7 +127,9 @@ class TrafficCounter {
     const Tensor& tensor = graph_.tensor(view.seen_as);
     const Op& reader = op(view.op);
     if (std::holds_alternative<Gather>(reader.kind) && view.seen_as == reader.inputs[1]) {
-      return elements(graph_.tensor(reader.outputs[0]));  // the rows looked up
+      // The rows looked up, at most the whole table.
+      const Expr rows = tensor.axes.at(0).size;
+      return elements(tensor) / rows * min(elements(graph_.tensor(reader.inputs[0])), rows);
     }
     if (tensor.role == Role::kState) {
       const Axis& keys = tensor.axes.at(1);
@@ -245,6 +249,16 @@ OpId home_of_kernel(const Graph& graph, const std::vector<OpId>& kernels, OpId l
     if (kernels[i] == lead && graph.ops()[i].pass == pass) return static_cast<OpId>(i);
   }
   return lead;
+}
+
+bool kernel_makes(const Graph& graph, const std::vector<OpId>& kernels, OpId lead,
+                  TensorId storage) {
+  for (std::size_t i = static_cast<std::size_t>(lead); i < kernels.size(); ++i) {
+    if (kernels[i] != lead) continue;
+    const std::vector<TensorId>& outputs = graph.ops()[i].outputs;
+    if (std::find(outputs.begin(), outputs.end(), storage) != outputs.end()) return true;
+  }
+  return false;
 }
 
 std::vector<Traffic> traffic_of(const Graph& graph, Fusion fusion, const ElementTypes& types) {

@@ -2,8 +2,8 @@
 //
 // Each kernel reads its inputs once and writes its outputs once. Unfused, every operation is a
 // kernel. Fused (the default), attention is one kernel and elementwise operations ride on the
-// producer of their operand, so what only they exchange never reaches memory. A tensor is written
-// if another kernel reads it, or if the backward pass will and it is saved.
+// latest producer of an operand, so what only they exchange never reaches memory. A tensor is
+// written if another kernel reads it, or if the backward pass will and it is saved.
 #pragma once
 
 #include <vector>
@@ -39,6 +39,11 @@ std::vector<OpId> kernels_of(const Graph& graph, Fusion fusion);
 // a fused attention's backward kernel, which starts by computing its scores again, counts as
 // backward.
 OpId home_of_kernel(const Graph& graph, const std::vector<OpId>& kernels, OpId lead);
+
+// Whether a kernel makes the tensor itself, as a fused attention's backward makes its scores again:
+// then it reads nobody else's.
+bool kernel_makes(const Graph& graph, const std::vector<OpId>& kernels, OpId lead,
+                  TensorId storage);
 
 // Per operation, indexed like graph.ops(); a kernel's traffic stands at its home.
 std::vector<Traffic> traffic_of(const Graph& graph, Fusion fusion, const ElementTypes& types);

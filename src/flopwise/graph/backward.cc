@@ -44,9 +44,15 @@ class Differentiator {
  private:
   // ---- gradients of tensors ------------------------------------------------------------------
 
-  TensorId new_gradient(TensorId of, std::string name) {
+  // "grad.x", and for the further gradients of a tensor that is read more than once "grad.x.2", ...
+  std::string unique(const std::string& name) {
+    const int count = ++names_[name];
+    return count == 1 ? name : name + "." + std::to_string(count);
+  }
+
+  TensorId new_gradient(TensorId of, const std::string& name) {
     Tensor gradient = graph_.tensor(of);
-    gradient.name = std::move(name);
+    gradient.name = unique(name);
     gradient.role = Role::kGradient;
     gradient.element = Element::kCompute;
     gradient.gradient_of = of;
@@ -96,9 +102,9 @@ class Differentiator {
     }
   }
 
-  void emit(std::string name, OpKind kind, std::vector<TensorId> inputs,
+  void emit(const std::string& name, OpKind kind, std::vector<TensorId> inputs,
             std::vector<TensorId> outputs, Component component) {
-    emitted_.push_back({std::move(name), std::move(kind), std::move(inputs), std::move(outputs),
+    emitted_.push_back({unique(name), std::move(kind), std::move(inputs), std::move(outputs),
                         component, Pass::kBackward, region_});
   }
 
@@ -308,6 +314,7 @@ class Differentiator {
   std::vector<Op> forward_ops_;
   std::vector<Op> emitted_;
   std::map<TensorId, std::vector<TensorId>> contributions_;
+  std::map<std::string, int> names_;
   RegionId region_ = kNoRegion;
   TensorId delta_ = kNoTensor;
 };

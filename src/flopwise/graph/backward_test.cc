@@ -108,6 +108,28 @@ TEST(Backward, SharedInputAccumulatesOverLayers) {
             (std::vector<std::string>{"y.d_x", "y.d_memory", "memory.grad_sum"}));
 }
 
+// Either gradient of a convolution is a convolution's worth of multiply-adds.
+TEST(Backward, Convolution) {
+  SmallGraph g;
+  const TensorId x = g.add("x", {axis("B"), axis("P"), axis("c")}, Role::kInput);
+  const TensorId w = g.add("w", {axis("q"), axis("c"), axis("D")}, Role::kParameter);
+  const TensorId y =
+      g.op("y", Convolution{2}, {x, w}, g.add("y", {axis("B"), axis("T"), axis("D")}));
+  g.graph.outputs = {y};
+  EXPECT_EQ(names(differentiate(g.graph), Pass::kBackward),
+            (std::vector<std::string>{"y.d_x", "y.d_w"}));
+}
+
+// The gradient of a sum is the same for every element that was added.
+TEST(Backward, SumBroadcastsItsGradient) {
+  SmallGraph g;
+  const TensorId x = g.add("x", {axis("B"), axis("k")}, Role::kInput);
+  const TensorId total = g.op("total", Sum{}, {x}, g.add("total", {axis("B")}));
+  g.graph.outputs = {total};
+  EXPECT_EQ(expression(differentiate(g.graph), "total.d_x"),
+            "broadcast(grad.total[B]) -> grad.x[B,k]");
+}
+
 // A fused core: o = softmax(q k) v.
 Graph fused_core() {
   SmallGraph g;

@@ -184,7 +184,7 @@ inline constexpr RegionId kNoRegion = -1;
 
 struct Op {
   std::string name;  // "attention.q"; a gradient operation adds what it is the gradient of:
-                     // "attention.q.dw"
+                     // "attention.q.d_weight"
   OpKind kind;
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
@@ -213,7 +213,6 @@ class Graph {
 
   const std::vector<Tensor>& tensors() const { return tensors_; }
   const std::vector<Op>& ops() const { return ops_; }
-  const std::vector<FusedAttention>& regions() const { return regions_; }
   const Tensor& tensor(TensorId id) const { return tensors_.at(static_cast<std::size_t>(id)); }
   Tensor& tensor(TensorId id) { return tensors_.at(static_cast<std::size_t>(id)); }
   const FusedAttention& region(RegionId id) const {

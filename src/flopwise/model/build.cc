@@ -52,7 +52,7 @@ void name_layer_count(Program& program) {
   }
 }
 
-// Sizes on which all blocks agree become the program's; a block keeps those that are its own.
+// Each letter's first size becomes the program's; a block keeps those of its own that differ.
 void gather_sizes(Program& program) {
   Sizes common;
   for (const Block& block : program.blocks) common.insert(block.sizes.begin(), block.sizes.end());
@@ -96,18 +96,18 @@ void check_save_list(const Program& program, const RematPolicy& remat) {
 Program build_program(const Model& model, const Workload& workload) {
   Program program;
   const bool encoder_only = model.architecture == Architecture::kEncoder;
-  if (model.encoder && !encoder_only && workload.mode != Mode::kDecode) {
+  if (model.encoder && !encoder_only && encodes_source(workload)) {
     const StackAxes axes = source_axes();
     // A source is read once and keeps no cache of its own.
     Workload source = workload;
     if (source.mode == Mode::kPrefill) source.mode = Mode::kForward;
-    program.blocks.push_back(embedding_block(model, *model.encoder, axes, source, "encoder.embed"));
+    program.blocks.push_back(embedding_block(model, *model.encoder, axes, "encoder.embed"));
     add_layers(program, *model.encoder, axes, source, "encoder.");
     program.blocks.push_back(encoder_output_block(*model.encoder, axes));
   }
   const Stack& stack = encoder_only ? *model.encoder : *model.decoder;
   const StackAxes axes = decoder_axes();
-  program.blocks.push_back(embedding_block(model, stack, axes, workload, "embed"));
+  program.blocks.push_back(embedding_block(model, stack, axes, "embed"));
   add_layers(program, stack, axes, workload, "");
   program.blocks.push_back(head_block(model, stack, axes, workload));
   name_layer_count(program);

@@ -38,8 +38,7 @@ void check_masks(const Model& model, const Workload& workload) {
     }
   };
   const bool encoder_only = model.architecture == Architecture::kEncoder;
-  const bool decoding = workload.mode == Mode::kDecode;
-  if (model.encoder && !decoding) {
+  if (model.encoder && encodes_source(workload)) {
     const std::int64_t length = encoder_only ? workload.seq_len : workload.source;
     check(*model.encoder, length, length);
   }
@@ -47,6 +46,12 @@ void check_masks(const Model& model, const Workload& workload) {
 }
 
 }  // namespace
+
+bool encodes_source(const Workload& workload) {
+  const bool continues_a_prompt =
+      workload.mode == Mode::kPrefill && workload.context > workload.seq_len;
+  return workload.mode != Mode::kDecode && !continues_a_prompt;
+}
 
 const char* name_of(Mode mode) {
   switch (mode) {

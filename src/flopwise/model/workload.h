@@ -36,6 +36,10 @@ struct Workload {
   Logits logits = Logits::kAll;
 };
 
+// Whether the step runs an encoder-decoder's encoder: decoding and the later chunks of a prompt
+// find its keys and values in the cache.
+bool encodes_source(const Workload& workload);
+
 // Sizes as typed, 0 where not given, filled in by rule: T = min(2048, the
 // model's context) (decode: 1), S = T (prefill: --context if given, decode: --context, required), R
 // = T, logits all positions (prefill: the last). UserError where sizes and mode or mask do not go

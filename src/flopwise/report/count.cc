@@ -23,6 +23,12 @@ bool has_cache(const Model& model) {
   return model.architecture != Architecture::kEncoder;
 }
 
+Workload one_sequence(const Workload& workload) {
+  Workload one = workload;
+  one.batch = 1;
+  return one;
+}
+
 // All positions at once, T = S, without a cache.
 Workload forward_of(const Workload& workload, AttentionKernel kernel) {
   Workload forward = workload;
@@ -52,8 +58,7 @@ Analysis analysis(const CountResult& result) {
   input.types = result.types;
   input.intensity = result.intensity;
   // What is asked of one sequence is derived from one.
-  Workload sequence = result.workload;
-  sequence.batch = 1;
+  const Workload sequence = one_sequence(result.workload);
   const Program forward =
       build_program(result.model, forward_of(sequence, AttentionKernel::kFlash));
   input.forward = &forward;
@@ -73,10 +78,15 @@ Analysis analysis(const CountResult& result) {
 // What the reader of the model did not know but the workload shows.
 void add_workload_assumptions(CountResult& result) {
   const std::int64_t rows = result.model.embedding.positions;
-  if (rows == 0 || result.workload.context <= rows) return;
-  result.model.assumptions.push_back(
-      fmt::format("{} positions, though the model has learned {}; a longer table is not counted",
-                  result.workload.context, rows));
+  const std::int64_t asked = result.workload.context;
+  if (rows > 0 && asked > rows) {
+    result.model.assumptions.push_back(
+        fmt::format("{} positions, though the model has learned {}; a longer table is not counted",
+                    asked, rows));
+  } else if (result.model.context > 0 && asked > result.model.context) {
+    result.model.assumptions.push_back(
+        fmt::format("{} positions, though the model is made for {}", asked, result.model.context));
+  }
 }
 
 }  // namespace
@@ -106,12 +116,16 @@ CountResult count_model(const Model& model, const CountRequest& request) {
                                    : build_program(model, result.workload);
   result.sizes = program.sizes;
   result.cost = cost_of(program, {request.fusion, result.types});
+  // A decoding step leaves out the encoder; the model keeps it.
+  result.cost.params = params_of(
+      build_program(model, forward_of(one_sequence(result.workload), AttentionKernel::kFlash)));
   result.kv_cache = kv_cache(result);
   result.analysis = analysis(result);
   const Count tokens = Count(result.workload.batch) * Count(result.workload.seq_len);
   result.six_n_d = Count(training ? 6 : 2) * result.cost.params.active * tokens;
   result.six_n_d_ratio = Rational(result.cost.model_total()) / Rational(result.six_n_d);
-  result.by_convention = flops_by(*result.convention, result.cost, training, tokens);
+  result.by_convention = flops_by(*result.convention, result.cost, training, tokens,
+                                  request.remat.kind != RematKind::kNone);
   return result;
 }
 

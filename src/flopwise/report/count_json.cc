@@ -147,6 +147,8 @@ Json analysis(const CountResult& result) {
            Json::object()
                .add("formula", a.attention_intensity_formula.str())
                .add("prefill", number(a.attention_intensity_prefill))
+               .add("generation_formula",
+                    generates ? Json(a.attention_generation_formula.str()) : Json(nullptr))
                .add("generation",
                     generates ? number(a.attention_intensity_generation) : Json(nullptr)))
       .add("hardware_intensity", number(result.intensity))

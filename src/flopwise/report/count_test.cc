@@ -162,6 +162,36 @@ TEST(Conventions, MegatronAndPalm) {
   EXPECT_EQ(by("flash").by_convention.model, Rational::of(7 * 4 * b * l * s * s * h, 2 * 2));
 }
 
+// Published figures of whole rows: Megatron's 530B-sized example (96 layers of 12288, V = 51200, B
+// = 1536, T = 2048), a MosaicML 70B shape, and the HFU of each: 1 + s/6h of selective recomputation
+// without logits, 4/3 with checkpointing.
+TEST(Conventions, PublishedRows) {
+  const auto by = [](const char* letters, std::int64_t batch, const char* name, const char* remat) {
+    CountRequest request;
+    request.workload.batch = batch;
+    request.workload.seq_len = 2048;
+    request.convention = name;
+    request.remat = parse_remat(remat);
+    return count_model(model_from_letters(letters), request).by_convention;
+  };
+  constexpr const char* kGpt = "D=12288,F=49152,L=96,V=51200,N=96,gated=0,tied=1";
+  EXPECT_EQ(by(kGpt, 1536, "megatron21", "full").model, Rational(4510970753323106304));
+  EXPECT_EQ(by(kGpt, 1536, "megatron21", "full").hardware, Rational(4510970753323106304));
+  const ConventionFlops selective = by(kGpt, 1536, "korthikanti", "attention");
+  EXPECT_EQ(selective.model, Rational(3386196746387324928));
+  // 72*B*s*l*h^2*(1 + s/(3h) + V/(12*l*h))
+  EXPECT_EQ(
+      *selective.hardware,
+      Rational(Count(72) * Count(1536) * Count(2048) * Count(96) * Count(12288) * Count(12288)) *
+          (Rational(1) + Rational::of(2048, 3 * 12288) + Rational::of(51200, 12 * 96 * 12288)));
+  const ConventionFlops mosaic =
+      by("D=8192,F=32768,L=80,V=50368,N=64,gated=0,tied=1,bias=1,norm=layer,positions=2048", 1,
+         "mosaic", "full");
+  EXPECT_EQ(mosaic.model, Rational(830014979309568));
+  EXPECT_EQ(*mosaic.hardware, mosaic.model * Rational::of(4, 3));
+  EXPECT_FALSE(by(kGpt, 1, "palm", "full").hardware.has_value());
+}
+
 // Hoffmann et al. 2022, Table A4: FLOPs over 6ND of the 73M model, N with a relative-position
 // projection; appendix F's layer terms with 3 softmax FLOPs a score.
 TEST(Conventions, Chinchilla) {

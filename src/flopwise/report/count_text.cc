@@ -8,48 +8,13 @@
 #include "flopwise/base/text_table.h"
 #include "flopwise/base/units.h"
 #include "flopwise/report/count.h"
+#include "flopwise/report/count_lines.h"
+#include "flopwise/report/numbers.h"
 
 namespace flopwise {
 namespace {
 
 using Results = std::vector<CountResult>;
-
-// A line of the report: what it is, its value for one model, and in one line what that means.
-struct Line {
-  std::string label;
-  std::string value;
-  std::string meaning;
-};
-
-std::string decimal(const Rational& value) {
-  if (value.is_integer()) return Count::of(value.num()).grouped();
-  return fmt::format("{:.4g}", value.to_double());
-}
-
-std::string length(const std::optional<Rational>& value) {
-  if (!value) return "never";
-  return value->is_integer() ? Count::of(value->num()).grouped()
-                             : fmt::format("{:.1f}", value->to_double());
-}
-
-std::string length(const std::optional<Count>& value) {
-  return value ? value->grouped() : "never";
-}
-
-std::string percent(const Rational& share) {
-  return format_percent(share.to_double());
-}
-
-std::string si(Count value, const char* unit) {
-  return format_si(value.to_double(), unit);
-}
-
-// "8,589,934,592 B (8.000 GiB)".
-std::string bytes(Count value) {
-  const std::string exact = value.grouped() + " B";
-  if (value < Count(1024)) return exact;
-  return fmt::format("{} ({})", exact, format_binary(value.to_double()));
-}
 
 Count tokens(const CountResult& r) {
   return Count(r.workload.batch) * Count(r.workload.seq_len);
@@ -108,10 +73,29 @@ std::string layers_line(const CountResult& r) {
   return line;
 }
 
+// "pre-norm rms, gated silu feed-forward, rotary positions, causal, untied": what the layers are
+// made of.
+std::string build_line(const CountResult& r) {
+  const Model& model = r.model;
+  const Stack& stack = model.decoder ? *model.decoder : *model.encoder;
+  const Layer& layer = stack.groups.at(0).layer;
+  const Moe* moe = std::get_if<Moe>(&layer.feed_forward);
+  const Mlp& mlp = moe != nullptr ? moe->expert : std::get<Mlp>(layer.feed_forward);
+  const std::string positions = model.embedding.positions > 0
+                                    ? fmt::format("{} learned", model.embedding.positions)
+                                    : name_of(layer.attention.position);
+  return fmt::format("{}-norm {}, {}{} {}, {} positions, {} mask, {}{}", name_of(layer.placement),
+                     name_of(layer.norm), mlp.gated ? "gated " : "", name_of(mlp.activation),
+                     moe != nullptr ? "experts" : "feed-forward", positions,
+                     name_of(layer.attention.mask.kind),
+                     model.head.tied ? "tied head" : "untied head",
+                     layer.attention.o_bias || mlp.down_bias ? ", biased" : "");
+}
+
 std::string header(const CountResult& r) {
-  std::string text =
-      fmt::format("{}: {}, {}\n  {}\n  layers: {}\n  {}\n", r.model.name, r.model.family,
-                  name_of(r.model.architecture), sizes_line(r), layers_line(r), workload_line(r));
+  std::string text = fmt::format("{}: {}, {}\n  {}\n  layers: {}; {}\n  {}\n", r.model.name,
+                                 r.model.family, name_of(r.model.architecture), sizes_line(r),
+                                 layers_line(r), build_line(r), workload_line(r));
   for (const std::string& line : r.model.assumptions) text += "  assumed: " + line + "\n";
   return text;
 }
@@ -162,127 +146,13 @@ std::string flops_table(const CountResult& r) {
   return table.str();
 }
 
-// ---- lines with a meaning --------------------------------------------------------------------
-
-void add_totals(std::vector<Line>& lines, const CountResult& r) {
-  const Cost& cost = r.cost;
-  lines.push_back(
-      {"model FLOPs",
-       fmt::format("{} ({})", cost.model_total().grouped(), si(cost.model_total(), "FLOP")),
-       "matmul + attention of forward and backward, masked pairs only"});
-  lines.push_back({"model FLOPs, dense", cost.model_total_dense().grouped(),
-                   "all T*S pairs counted, as most published tables do"});
-  if (r.workload.mode == Mode::kTrain) {
-    lines.push_back({"hardware FLOPs", cost.hardware_total().grouped(),
-                     "model FLOPs and recomputation (a flash kernel computes QK again)"});
-    lines.push_back({"hardware FLOPs, dense", cost.hardware_total_dense().grouped(),
-                     "the same with all T*S pairs"});
-  }
-  lines.push_back({"per token", decimal(Rational(cost.model_total()) / Rational(tokens(r))),
-                   "model FLOPs over B*T"});
-  const char* rule = r.workload.mode == Mode::kTrain ? "6*N*D" : "2*N*D";
-  lines.push_back(
-      {rule, r.six_n_d.grouped(),
-       fmt::format("the rule of thumb on active parameters; model FLOPs are {:.4f} of it",
-                   r.six_n_d_ratio.to_double())});
-  if (r.convention->name != "exact") {
-    lines.push_back({fmt::format("convention {}", r.convention->name),
-                     decimal(r.by_convention.model), std::string(r.convention->source)});
-  }
-}
-
-void add_memory(std::vector<Line>& lines, const CountResult& r) {
-  const TrafficTotals& b = r.cost.bytes;
-  lines.push_back({"bytes moved", bytes(b.total()),
-                   fmt::format("one step, {}: weights {}, activations {}, KV cache {}",
-                               r.fusion == Fusion::kFused ? "elementwise work fused"
-                                                          : "every operation through memory",
-                               si(b.weights, "B"), si(b.activations, "B"), si(b.kv_cache, "B"))});
-  if (b.total() > Count(0)) {
-    lines.push_back(
-        {"arithmetic intensity",
-         fmt::format("{:.4g} FLOP/B", r.cost.hardware_total().to_double() / b.total().to_double()),
-         "hardware FLOPs over bytes moved"});
-  }
-  if (r.workload.mode == Mode::kTrain) {
-    lines.push_back({"saved activations", bytes(r.cost.activations.saved_bytes),
-                     fmt::format("kept for backward under remat {}", describe(r.remat))});
-  }
-  lines.push_back({"peak activations", bytes(r.cost.activations.peak_bytes),
-                   "highest live bytes, parameters and their gradients apart"});
-  if (r.kv_cache) {
-    lines.push_back({"KV cache per token", bytes(r.kv_cache->bytes_per_token),
-                     "what one token writes over all layers"});
-    lines.push_back({"KV cache", bytes(r.kv_cache->bytes_total),
-                     fmt::format("held for the batch at S = {}{}", r.workload.context,
-                                 r.kv_cache->source_bytes == Count(0)
-                                     ? ""
-                                     : fmt::format(", {} of it of the source",
-                                                   si(r.kv_cache->source_bytes, "B")))});
-  }
-}
-
-void add_analysis(std::vector<Line>& lines, const CountResult& r) {
-  const Analysis& a = r.analysis;
-  lines.push_back({"attention parameters", percent(a.attention_share_of_params),
-                   fmt::format("of all; {} of attention + feed-forward",
-                               percent(a.attention_share_of_blocks))});
-  lines.push_back({"attention FLOPs", percent(a.attention_share_of_flops),
-                   "QK and AV of the forward FLOPs of this workload"});
-  lines.push_back({"attention = all matmuls at T",
-                   fmt::format("{} dense, {} masked", length(a.context_equals_matmul.dense),
-                               length(a.context_equals_matmul.masked)),
-                   "context where attention FLOPs equal the layers' matmul FLOPs"});
-  lines.push_back({"attention = projections at T",
-                   fmt::format("{} dense, {} masked", length(a.context_equals_projections.dense),
-                               length(a.context_equals_projections.masked)),
-                   "context where attention FLOPs equal those of Q, K, V and O"});
-  std::string intensity = fmt::format("{:.4g} prefill", a.attention_intensity_prefill.to_double());
-  if (r.kv_cache)
-    intensity += fmt::format(", {:.4g} generation", a.attention_intensity_generation.to_double());
-  lines.push_back(
-      {"attention FLOP/B", intensity,
-       fmt::format("dense {} at T = S = {}; one token against S = {}",
-                   a.attention_intensity_formula.str(), r.workload.context, r.workload.context)});
-  if (r.intensity) {
-    lines.push_back({"attention compute-bound", length(a.attention_compute_bound_length),
-                     fmt::format("T = S from which it is, at {:.4g} FLOP/B ({})",
-                                 r.intensity->to_double(), r.intensity_source)});
-  } else {
-    lines.push_back({"attention compute-bound", "-",
-                     "give --on HW or --intensity I for the length from which it is"});
-  }
-  if (a.attention_relative_cost) {
-    lines.push_back({"attention / feed-forward",
-                     fmt::format("{:.4g}", a.attention_relative_cost->to_double()),
-                     "time of the attention core over a compute-bound feed-forward, at T = S"});
-  }
-  if (a.moe) {
-    lines.push_back({"tokens per expert", decimal(a.moe->tokens_per_expert), "B*T*k/E on average"});
-    lines.push_back({"experts reached", fmt::format("{:.4g}", a.moe->expected_experts),
-                     fmt::format("distinct ones of a layer, expected; at most {}",
-                                 a.moe->most_experts.grouped())});
-    if (r.intensity) {
-      lines.push_back({"MoE critical batch",
-                       fmt::format("{} tokens ({} with activations)", length(a.moe->weights_only),
-                                   length(a.moe->with_activations)),
-                       "from which the experts are compute-bound: weights only; with their inputs "
-                       "and outputs"});
-    }
-  }
-  lines.push_back(
-      {"unembedding", percent(a.unembedding_share),
-       fmt::format("of the forward FLOPs; for one token as much as the matmuls of {:.2f} layers",
-                   a.unembedding_layers.to_double())});
-}
-
-std::string lines_table(const std::vector<Line>& lines) {
+std::string lines_table(const std::vector<CountLine>& lines) {
   TextTable table({
       {"", Align::kLeft },
       {"", Align::kRight},
       {"", Align::kLeft }
   });
-  for (const Line& line : lines) table.add_row({line.label, line.value, line.meaning});
+  for (const CountLine& line : lines) table.add_row({line.label, line.value, line.meaning});
   return table.str();
 }
 
@@ -335,6 +205,14 @@ std::string explain_block(const BlockCost& block) {
   return text;
 }
 
+std::string explain_lines(const std::vector<CountLine>& lines) {
+  std::string text = "\nhow each line comes about\n";
+  for (const CountLine& line : lines) {
+    if (!line.derivation.empty()) text += fmt::format("  {}: {}\n", line.label, line.derivation);
+  }
+  return text;
+}
+
 std::string explain_saved(const CountResult& r) {
   std::string text = "\nsaved activations\n";
   for (const SavedTensor& saved : r.cost.activations.saved) {
@@ -360,17 +238,12 @@ std::string explain_totals(const CountResult& r) {
 }
 
 std::string full_report(const CountResult& r, Explain explain) {
-  const Line blank;
-  std::vector<Line> lines;
-  add_totals(lines, r);
-  lines.push_back(blank);
-  add_memory(lines, r);
-  lines.push_back(blank);
-  add_analysis(lines, r);
+  const std::vector<CountLine> lines = count_lines(r);
   std::string text =
       header(r) + "\n" + params_table(r) + "\n" + flops_table(r) + "\n" + lines_table(lines);
   if (r.fusion == Fusion::kUnfused) text += "\n" + naive_attention(r);
   if (explain == Explain::kYes) {
+    text += explain_lines(lines);
     text += explain_totals(r);
     if (r.workload.mode == Mode::kTrain) text += explain_saved(r);
     for (const BlockCost& block : r.cost.blocks) text += explain_block(block);
@@ -415,11 +288,24 @@ std::string side_by_side(const Results& results) {
   table.add_rule();
   row("bytes moved", [](R r) { return si(r.cost.bytes.total(), "B"); });
   row("saved activations", [](R r) { return si(r.cost.activations.saved_bytes, "B"); });
+  row("arithmetic intensity", [](R r) {
+    return fmt::format("{:.4g}",
+                       r.cost.hardware_total().to_double() / r.cost.bytes.total().to_double());
+  });
+  row("KV cache",
+      [](R r) { return r.kv_cache ? si(r.kv_cache->bytes_total, "B") : std::string("none"); });
   row("KV cache per token, B",
       [](R r) { return r.kv_cache ? r.kv_cache->bytes_per_token.grouped() : std::string("none"); });
   row("attention = matmuls at T",
       [](R r) { return length(r.analysis.context_equals_matmul.dense); });
   row("  masked", [](R r) { return length(r.analysis.context_equals_matmul.masked); });
+  if (results[0].intensity) {
+    row("attention compute-bound at T",
+        [](R r) { return length(r.analysis.attention_compute_bound_length); });
+    row("MoE critical batch, tokens", [](R r) {
+      return r.analysis.moe ? length(r.analysis.moe->weights_only) : std::string("no experts");
+    });
+  }
   return table.str();
 }
 
@@ -427,8 +313,13 @@ std::string side_by_side(const Results& results) {
 
 std::string count_text(const Results& results, Explain explain) {
   if (results.size() == 1) return full_report(results[0], explain);
-  std::string text = fmt::format("{}, {}\n\n{}", name_of(results[0].workload.mode),
-                                 options_line(results[0]), side_by_side(results));
+  const CountResult& first = results[0];
+  const std::string chip = first.intensity
+                               ? fmt::format(", {} at {:.4g} FLOP/B", first.intensity_source,
+                                             first.intensity->to_double())
+                               : "";
+  std::string text = fmt::format("{}, {}{}\n\n{}", name_of(first.workload.mode),
+                                 options_line(first), chip, side_by_side(results));
   if (explain == Explain::kNo) return text;
   for (const CountResult& result : results) text += "\n" + full_report(result, Explain::kYes);
   return text;

@@ -394,10 +394,11 @@ std::string bound_text(const EinsumAnswer& answer) {
   if (!contracts(answer.spec))
     return "No axis is contracted: this is work for the vector units, not the matrix units.\n";
   if (roofline.bound) {
-    return fmt::format("{}-bound: {} of arithmetic, {} of memory traffic at peak.\n",
-                       *roofline.bound == "matrix" ? "Compute" : "Memory",
-                       format_si(*roofline.matrix_time_s, "s"),
-                       format_si(*roofline.memory_time_s, "s"));
+    return fmt::format(
+        "{}-bound, a device at a time: {} of arithmetic, {} of memory traffic at "
+        "peak; links are not counted.\n",
+        *roofline.bound == "matrix" ? "Compute" : "Memory", format_si(*roofline.matrix_time_s, "s"),
+        format_si(*roofline.memory_time_s, "s"));
   }
   if (roofline.compute_bound_from) {
     return fmt::format("With every axis of size n it is compute-bound from n = {}.\n",

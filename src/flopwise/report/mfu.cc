@@ -8,6 +8,7 @@
 #include "flopwise/base/text_table.h"
 #include "flopwise/base/units.h"
 #include "flopwise/report/count.h"
+#include "flopwise/report/numbers.h"
 
 namespace flopwise {
 namespace {
@@ -53,6 +54,8 @@ void count_described(const MfuRequest& request, MfuResult& result) {
   const Rational sequences = request.tokens / Rational(Count(step.workload.seq_len));
   result.model_flops = step.by_convention.model * sequences;
   if (step.by_convention.hardware) result.hardware_flops = *step.by_convention.hardware * sequences;
+  result.workload = fmt::format("training steps of T = {}, remat {}, flash attention",
+                                step.workload.seq_len, describe(request.remat));
   result.convention = step.convention->name;
   result.convention_source = step.convention->source;
   result.formula =
@@ -89,6 +92,7 @@ void relate_to_hardware(const MfuRequest& request, MfuResult& result) {
   const HardwareChoice& choice = *request.hardware;
   result.hardware = choice.hardware.name;
   result.devices = choice.count;
+  result.count_given = choice.count_given;
   result.peak_flops_per_s = peak_flops_per_s(choice.hardware, request.dtype);
   const Rational cluster = *result.peak_flops_per_s * Rational(choice.count);
   const Rational seconds_per_hour = kSecondsPerHour;
@@ -110,12 +114,6 @@ void relate_to_hardware(const MfuRequest& request, MfuResult& result) {
 Json number(const std::optional<Rational>& value) {
   if (!value) return nullptr;
   return value->is_integer() ? Json(Count::of(value->num())) : Json(value->to_double());
-}
-
-// "2,790,000" where whole, else six digits.
-std::string plain_number(const Rational& value) {
-  return value.is_integer() ? Count::of(value.num()).grouped()
-                            : fmt::format("{:.6g}", value.to_double());
 }
 
 std::string flop_count(const Rational& value) {
@@ -172,19 +170,21 @@ std::string mfu_text(const MfuResult& r, Explain explain) {
   table.add_row({"model FLOPs", flop_count(r.model_flops),
                  fmt::format("of {} tokens, convention {}", format_si(r.tokens.to_double(), ""),
                              r.convention)});
-  table.add_row({"", fmt::format("{:.1f}", (r.model_flops / kPetaflopsDay).to_double()),
+  table.add_row({"", fmt::format("{:.5g}", (r.model_flops / kPetaflopsDay).to_double()),
                  "petaFLOP/s-days (one is 8.64e19 FLOP)"});
   if (r.hardware_flops) {
-    table.add_row({"hardware FLOPs", flop_count(*r.hardware_flops), "with recomputation"});
+    table.add_row({"hardware FLOPs", flop_count(*r.hardware_flops),
+                   "with what is recomputed (a flash kernel computes QK again)"});
   }
   if (r.peak_flops_per_s) {
     table.add_row({"peak", format_si(r.peak_flops_per_s->to_double(), "FLOP/s"),
                    fmt::format("of one {}, dense {}", r.hardware, r.dtype)});
   }
   if (r.hours) {
-    table.add_row({"time", plain_number(*r.hours) + " h",
-                   fmt::format("wall clock of {} device{}", r.devices, r.devices == 1 ? "" : "s")});
-    table.add_row({"device-hours", plain_number(*r.device_hours), "time x devices"});
+    table.add_row({"time", decimal(*r.hours) + " h",
+                   r.count_given ? fmt::format("by the clock, of {} devices", r.devices)
+                                 : std::string("device-hours: --on names one device")});
+    table.add_row({"device-hours", decimal(*r.device_hours), "time x devices"});
     table.add_row({"available FLOPs", flop_count(*r.available_flops), "peak x devices x seconds"});
     table.add_row({"MFU", fmt::format("{:.2f} %", 100 * r.mfu->to_double()),
                    "model FLOPs / available FLOPs"});
@@ -195,7 +195,11 @@ std::string mfu_text(const MfuResult& r, Explain explain) {
       table.add_row({"HFU", "unknown", "the convention does not say what is recomputed"});
     }
   }
-  std::string text = fmt::format("{}\n\n{}", r.name, table.str());
+  if (r.mfu && *r.mfu > Rational(1)) {
+    table.add_row({"", "", "more than the peak: no run does that; check tokens, hours, devices"});
+  }
+  const std::string step = r.workload.empty() ? "" : "  " + r.workload + "\n";
+  std::string text = fmt::format("{}\n{}\n{}", r.name, step, table.str());
   if (explain == Explain::kYes) {
     text += fmt::format("\nmodel FLOPs = {} = {}\nconvention {}: {}\n", r.formula,
                         flop_count(r.model_flops), r.convention, r.convention_source);

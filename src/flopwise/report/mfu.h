@@ -35,6 +35,7 @@ struct MfuRequest {
 
 struct MfuResult {
   std::string name;
+  std::string workload;  // what a step is; empty for bare counts
   Rational tokens;
   Rational model_flops;
   std::optional<Rational> hardware_flops;  // absent where recomputation is unknown
@@ -44,6 +45,7 @@ struct MfuResult {
   std::string hardware;
   std::string dtype;
   std::int64_t devices = 1;
+  bool count_given = false;                  // whether --on said how many
   std::optional<Rational> peak_flops_per_s;  // of one device; absent without hardware
   std::optional<Rational> available_flops;
   std::optional<Rational> hours;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
 #include <utility>
 
 #include "flopwise/base/dtype.h"
@@ -139,6 +138,16 @@ Count cache_bytes_of(const Model& model) {
   return kv_cache_of(one_token(model, Mode::kDecode), {bf16, bf16, bf16})->bytes_per_token;
 }
 
+bool has_vocabulary_matrix(const Head& head) {
+  return head.kind == HeadKind::kLanguageModel || head.kind == HeadKind::kMaskedLm ||
+         head.kind == HeadKind::kPretraining;
+}
+
+std::string unembedding_of(const Model& model) {
+  if (!has_vocabulary_matrix(model.head)) return "none: ends without logits over the vocabulary";
+  return model.head.tied ? "tied: the embedding's matrix" : "untied: a matrix of its own";
+}
+
 // Every parameter tensor: its axes, the formula with the sizes put in, and how often it is there.
 std::string explain_params(const Model& model) {
   const Program program = one_token(model, Mode::kForward);
@@ -149,19 +158,12 @@ std::string explain_params(const Model& model) {
       {"repeat",     Align::kRight},
       {"in all",     Align::kRight}
   });
-  std::set<std::string> shared;
-  for (const Block& block : program.blocks) {
-    const Sizes sizes = program.sizes_of(block);
-    const Count repeat = block.repeat.eval_count(sizes, "layers");
-    for (const Tensor& tensor : block.graph.tensors()) {
-      if (tensor.role != Role::kParameter) continue;
-      if (tensor.shared && !shared.insert(tensor.name).second) continue;
-      const Expr formula = elements(tensor);
-      const Count value = formula.eval_count(sizes, tensor.name);
-      table.add_row({fmt::format("{} {}", block.name, describe(tensor)),
-                     fmt::format("{} = {}", formula.str(), formula.str_with(sizes)),
-                     value.grouped(), repeat.grouped(), (value * repeat).grouped()});
-    }
+  for (const ParameterTensor& parameter : parameter_tensors(program)) {
+    table.add_row({fmt::format("{} {}", parameter.block, describe(parameter.tensor)),
+                   fmt::format("{} = {}", parameter.elements.str(),
+                               parameter.elements.str_with(parameter.sizes)),
+                   parameter.value.grouped(), parameter.repeat.grouped(),
+                   (parameter.value * parameter.repeat).grouped()});
   }
   table.add_rule();
   table.add_row({"total", "", "", "", params_of(program).total.grouped()});
@@ -176,7 +178,7 @@ const std::vector<ModelColumn>& model_columns() {
       {"active_params",            "active",     "what one token uses: k of E routed experts",  active_params_of},
       {"kv_cache_bytes_per_token", "KV B/token",
        "16-bit KV cache that a token writes; 0: keeps none",                                    cache_bytes_of  },
-      {"layers",                   "L",          "layers, encoder and decoder together",        layers_of       },
+      {"layers",                   "layers",     "layers, encoder and decoder together",        layers_of       },
       {"d_model",                  "D",          "model dimension",                             d_model_of      },
       {"vocab",                    "V",          "vocabulary",                                  vocab_of        },
       {"context",                  "context",    "longest context it is made for; 0: not said", context_of      },
@@ -217,9 +219,7 @@ std::string model_text(const Model& model, Explain explain,
   facts.add("kind", name_of(model.architecture));
   for (const ModelColumn& column : columns)
     facts.add(column.title, column.value(model).grouped(), column.meaning);
-  facts.add("embedding", model.head.tied ? "tied" : "untied",
-            model.head.tied ? "one matrix for embedding and unembedding"
-                            : "a matrix of its own for unembedding");
+  facts.add("unembedding", unembedding_of(model));
   const std::string derivation = explain == Explain::kYes ? "\n" + explain_params(model) : "";
   return facts.str() + "\n" + layers_table(model) + derivation +
          lines_of("Taken for granted", model.assumptions) +
@@ -237,7 +237,8 @@ Json model_json(const Model& model, const std::vector<ModelColumn>& columns) {
   for (const NamedStack& named : stacks_of(model)) {
     for (const LayerGroup& group : named.stack->groups) layers.push(layer_json(named, group));
   }
-  return json.add("tied_embeddings", model.head.tied)
+  return json
+      .add("tied_embeddings", has_vocabulary_matrix(model.head) ? Json(model.head.tied) : Json())
       .add("layer_groups", layers)
       .add("assumptions", text_list(model.assumptions))
       .add("source", model.source);

@@ -51,7 +51,7 @@ class AttentionBuilder {
     const TensorId q = projected_queries();
     TensorId k = kNoTensor;
     TensorId v = kNoTensor;
-    if (is_cross_ && workload_.mode == Mode::kDecode) {
+    if (is_cross_ && !encodes_source(workload_)) {
       k = cache("k_cache", heads_.head, kNoTensor);
       v = cache("v_cache", heads_.value_head, kNoTensor);
     } else {

@@ -126,6 +126,10 @@ void BlockBuilder::end_region(TensorId output, TensorId row_stats) {
   region_ = kNoRegion;
 }
 
+std::string relative_bias_name(const StackAxes& axes) {
+  return axes.queries.name == axes.memory.name ? "encoder.relative_bias" : "relative_bias";
+}
+
 ScalarProgram activation_program(Activation activation) {
   switch (activation) {
     case Activation::kRelu:

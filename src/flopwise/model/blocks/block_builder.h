@@ -70,6 +70,10 @@ class BlockBuilder {
 
 ScalarProgram activation_program(Activation activation);
 
+// "relative_bias", "encoder.relative_bias": one tensor for all layers of a stack, named by its
+// queries.
+std::string relative_bias_name(const StackAxes& axes);
+
 // The mask with its size as the symbol W, h, C or P.
 PairMask pair_mask(const AttentionMask& mask);
 
@@ -78,7 +82,7 @@ PairMask pair_mask(const AttentionMask& mask);
 struct AttentionInputs {
   TensorId x = kNoTensor;              // [B,T,D], already normalised
   TensorId memory = kNoTensor;         // [B,R,D], of cross-attention
-  TensorId relative_bias = kNoTensor;  // [N,T,S], of relative positions
+  TensorId relative_bias = kNoTensor;  // [K,G,T,S], of relative positions
 };
 
 // [B,T,D] -> [B,T,D], without residual and norm. `name` is "attention" or "cross".
@@ -91,7 +95,7 @@ TensorId add_mlp(BlockBuilder& builder, const std::string& name, const Mlp& mlp,
 TensorId add_moe(BlockBuilder& builder, const Moe& moe, TensorId x);
 
 Block embedding_block(const Model& model, const Stack& stack, const StackAxes& axes,
-                      const Workload& workload, const std::string& name);
+                      const std::string& name);
 Block layer_block(const LayerGroup& group, const StackAxes& axes, const Workload& workload,
                   const std::string& prefix);
 // "embed.tokens.weight" [V,D], one tensor however many blocks read it.

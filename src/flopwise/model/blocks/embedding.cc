@@ -50,21 +50,21 @@ TensorId add_token_types(BlockBuilder& builder, std::int64_t rows, TensorId x) {
 }
 
 // The bias every layer of the stack adds to its scores: [K,G,T,S] looked up by distance (T5).
-TensorId relative_bias(BlockBuilder& builder, const Attention& attention) {
+TensorId relative_bias(BlockBuilder& builder, const std::string& name, const Attention& attention) {
   const StackAxes& a = builder.axes();
   const Expr n = Expr::symbol("N");
   const Expr k = Expr::symbol("K");
   const TensorId distances = builder.constant("distances", {a.queries, a.keys});
   builder.graph().tensor(distances).element = Element::kIndex;
   const TensorId table =
-      builder.parameter("relative_bias.weight",
+      builder.parameter(name + ".weight",
                         {
                             {"buckets", attention.relative_buckets},
                             {"K",       k                         },
                             {"G",       n / k                     }
   },
                         Component::kAttention);
-  const TensorId bias = builder.activation("relative_bias",
+  const TensorId bias = builder.activation(name,
                                            {
                                                {"K", k    },
                                                {"G", n / k},
@@ -73,7 +73,7 @@ TensorId relative_bias(BlockBuilder& builder, const Attention& attention) {
                                            Component::kAttention);
   builder.graph().tensor(bias).masking =
       Masking{pair_mask(attention.mask), a.queries.name, a.keys.name};
-  return builder.emit("relative_bias", Gather{}, {distances, table}, bias, Component::kAttention);
+  return builder.emit(name, Gather{}, {distances, table}, bias, Component::kAttention);
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ TensorId token_table(BlockBuilder& builder, const Model& model) {
 }
 
 Block embedding_block(const Model& model, const Stack& stack, const StackAxes& axes,
-                      const Workload&, const std::string& name) {
+                      const std::string& name) {
   BlockBuilder builder(axes);
   const Embedding& embedding = model.embedding;
   const TensorId ids = builder.index_input(name + ".ids", {axes.batch, axes.queries});
@@ -113,7 +113,7 @@ Block embedding_block(const Model& model, const Stack& stack, const StackAxes& a
   block.name = name;
   const Attention& attention = stack.groups.at(0).layer.attention;
   if (attention.position == PositionKind::kRelative) {
-    builder.graph().outputs.push_back(relative_bias(builder, attention));
+    builder.graph().outputs.push_back(relative_bias(builder, relative_bias_name(axes), attention));
     block.sizes["N"] = attention.heads;
     block.sizes["K"] = attention.kv_heads;
     if (attention.mask.kind == MaskKind::kWindow) block.sizes["W"] = attention.mask.size;

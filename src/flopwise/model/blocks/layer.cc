@@ -63,7 +63,7 @@ class LayerBuilder {
 
   TensorId cross_attention(TensorId x) {
     const StackAxes& a = builder_.axes();
-    const TensorId memory = workload_.mode == Mode::kDecode
+    const TensorId memory = !encodes_source(workload_)
                                 ? kNoTensor
                                 : builder_.input("memory", {a.batch, a.memory, a.model}, true);
     return add_attention(builder_, "cross", *layer_.cross, workload_, {x, memory, kNoTensor});
@@ -81,7 +81,7 @@ class LayerBuilder {
     const StackAxes& a = builder_.axes();
     const Expr n = Expr::symbol("N");
     const Expr k = Expr::symbol("K");
-    const TensorId id = builder_.input("relative_bias",
+    const TensorId id = builder_.input(relative_bias_name(a),
                                        {
                                            {"K", k    },
                                            {"G", n / k},
