@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <iosfwd>
+#include <string>
 
 #include "flopwise/flopwise.h"
 
@@ -16,6 +17,11 @@ struct Context {
   std::ostream& err;    // progress
   int exit_status = 0;  // 1: a question with the answer no
 };
+
+// For every option with a value: an empty one, such as an unset shell variable leaves, is no value.
+inline std::string not_empty(const std::string& text) {
+  return text.empty() ? "expected a value, got ''" : "";
+}
 
 void add_count_command(CLI::App& app, Context& context);
 void add_einsum_command(CLI::App& app, Context& context);

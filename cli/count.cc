@@ -90,10 +90,14 @@ void add_count_command(CLI::App& app, Context& context) {
       ->add_option("MODEL", options->models,
                    "A catalog name, a config.json, a directory with one, - (standard input) or "
                    "letters such as D=4096,F=16384,L=64,V=32000,N=32")
-      ->required();
+      ->required()
+      ->check(not_empty);
   const auto option = [&](const char* name, std::string& value, const char* help,
                           const char* type) {
-    command->add_option(name, value, help)->type_name(type)->capture_default_str();
+    command->add_option(name, value, help)
+        ->type_name(type)
+        ->capture_default_str()
+        ->check(not_empty);
   };
   option("--mode", options->mode, "train, forward, prefill or decode", "MODE");
   option("--batch", options->batch, "Sequences, B", "B");

@@ -30,7 +30,8 @@ void add_hardware_command(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("hardware", "The catalog of chips, or one of them in full");
   const auto options = std::make_shared<Options>();
-  command->add_option("NAME", options->name, "A chip of the catalog; all of them when left out");
+  command->add_option("NAME", options->name, "A chip of the catalog; all of them when left out")
+      ->check(not_empty);
   command->add_flag("--json", options->as_json, "The answer as JSON");
   command->add_flag_callback(
       "--explain", [options] { options->explain = Explain::kYes; },

@@ -57,10 +57,14 @@ void add_mfu_command(CLI::App& app, Context& context) {
   command
       ->add_option("MODEL", options->model,
                    "As for count, or bare counts: params=671e9,active=37e9")
-      ->required();
+      ->required()
+      ->check(not_empty);
   const auto option = [&](const char* name, std::string& value, const char* help,
                           const char* type) {
-    return command->add_option(name, value, help)->type_name(type)->capture_default_str();
+    return command->add_option(name, value, help)
+        ->type_name(type)
+        ->capture_default_str()
+        ->check(not_empty);
   };
   option("--tokens", options->tokens, "Tokens of the hours; of one step with --step-time", "N")
       ->required();

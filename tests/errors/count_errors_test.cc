@@ -74,7 +74,7 @@ TEST(CountErrors, Files) {
       {"count text_size.json",
        "text_size.json: hidden_size: expected a whole number of 1 ... 1099511627776, got '4096'"},
       {"count nan_size.json",
-       "nan_size.json: hidden_size: missing, expected a whole number of 1 ... 1099511627776"    },
+       "nan_size.json: hidden_size: expected a whole number of 1 ... 1099511627776, got 'NaN'"  },
       {"count negative.json",
        "negative.json: hidden_size: expected a whole number of 1 ... 1099511627776, got -8"     },
       {"count number_type.json", "number_type.json: model_type: expected a text, got 7"         },

@@ -39,7 +39,7 @@ const DType& find_dtype(std::string_view name) {
   if (found != std::end(kDTypes)) return *found;
   std::string known;
   for (const DType& dtype : kDTypes) known += fmt::format(" {}", dtype.name);
-  throw UserError(fmt::format("unknown dtype '{}', known:{}", name, known));
+  throw UserError(fmt::format("unknown dtype {}, known:{}", quoted(name), known));
 }
 
 Rational bytes_per_element(const DType& dtype) {

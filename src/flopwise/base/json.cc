@@ -1,6 +1,8 @@
 #include "flopwise/base/json.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <unordered_set>
 
 #include "flopwise/base/error.h"
 #include "flopwise/base/utf8.h"
@@ -32,6 +34,8 @@ std::string position_of(std::string_view text, std::size_t offset) {
   return fmt::format("line {}, column {}", line, 1 + utf8_length(before.substr(line_start)));
 }
 
+constexpr int kPipeWaitMs = 2000;  // for somebody to write to a pipe
+
 // What nlohmann-json parses, and where it differs from what was read.
 struct Prepared {
   std::string text;
@@ -44,7 +48,7 @@ struct Prepared {
 };
 
 // One walk before parsing: refuses deep nesting, which would cost the parser memory, and replaces
-// NaN, Infinity and -Infinity outside strings by null (padded, so that positions stay).
+// NaN, Infinity and -Infinity outside strings by texts, which no number field takes.
 Prepared prepare(std::string_view text, const std::string& name) {
   const auto is_word = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -69,16 +73,20 @@ Prepared prepare(std::string_view text, const std::string& name) {
       std::size_t end = i;
       while (end < text.size() && is_word(text[end])) ++end;
       const std::string_view word = text.substr(i, end - i);
-      if (word == "NaN") {
-        prepared.inserted.push_back(prepared.text.size() + 3);
-        prepared.text += "null";
-      } else if (word == "Infinity" || word == "-Infinity") {
-        prepared.text += word.size() == 8 ? "null    " : "null     ";
+      const std::size_t next = text.find_first_not_of(" \t\r\n", end);
+      const bool is_key = next != std::string_view::npos && text[next] == ':';
+      if (!is_key && (word == "NaN" || word == "Infinity" || word == "-Infinity")) {
+        prepared.inserted.push_back(prepared.text.size());
+        prepared.inserted.push_back(prepared.text.size() + word.size() + 1);
+        prepared.text += fmt::format("\"{}\"", word);
       } else {
         prepared.text += word;
       }
       i = end - 1;
       continue;
+    }
+    if (c == '\0') {
+      throw UserError(fmt::format("{}: {}: not JSON: a NUL byte", name, position_of(text, i)));
     }
     prepared.text += c;
     in_string = c == '"';
@@ -91,6 +99,41 @@ Prepared prepare(std::string_view text, const std::string& name) {
   }
   return prepared;
 }
+
+// Refuses a key that stands twice in one object; all else is left to the parser that follows.
+class DuplicateKeys final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit DuplicateKeys(const std::string& name) : name_(name) {}
+
+  bool start_object(std::size_t) override {
+    keys_.emplace_back();
+    return true;
+  }
+  bool end_object() override {
+    keys_.pop_back();
+    return true;
+  }
+  bool key(std::string& key) override {
+    if (keys_.back().insert(key).second) return true;
+    throw UserError(fmt::format("{}: key {} occurs twice in one object", name_, quoted(key)));
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(nlohmann::json::binary_t&) override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
+    return false;
+  }
+
+ private:
+  const std::string& name_;
+  std::vector<std::unordered_set<std::string>> keys_;  // of each object that is open
+};
 
 // What nlohmann-json complains about, without its codes and without the token, which may be huge:
 // "[json.exception.parse_error.101] parse error at line 1, column 3: syntax error while parsing
@@ -168,9 +211,17 @@ nlohmann::json read_json_file(const std::string& path) {
   if (S_ISREG(status.st_mode) && status.st_size > static_cast<off_t>(kMaxJsonBytes)) {
     too_large(name);
   }
+  // Without O_NONBLOCK opening a pipe waits for a writer, perhaps for ever.
+  const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) throw UserError(fmt::format("{}: {}", name, std::strerror(errno)));
   const auto close = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
+  const std::unique_ptr<std::FILE, decltype(close)> file(fdopen(descriptor, "rb"), close);
   if (!file) throw UserError(fmt::format("{}: {}", name, std::strerror(errno)));
+  pollfd writer = {descriptor, POLLIN, 0};
+  if (S_ISFIFO(status.st_mode) && poll(&writer, 1, kPipeWaitMs) == 0) {
+    throw UserError(fmt::format("{}: nobody writes to this pipe, expected a JSON file", name));
+  }
+  fcntl(descriptor, F_SETFL, O_RDONLY);
 
   std::string text;
   char buffer[1 << 16];
@@ -189,24 +240,10 @@ nlohmann::json parse_json(std::string_view text, const std::string& name) {
   if (text.size() > kMaxJsonBytes) too_large(name);
   const Prepared prepared = prepare(text, name);
 
-  // The keys met so far in each object that is open, the outermost first.
-  using Event = nlohmann::json::parse_event_t;
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int /*depth*/, Event event, nlohmann::json& parsed) {
-    if (event == Event::object_start) {
-      keys.emplace_back();
-    } else if (event == Event::object_end) {
-      keys.pop_back();
-    } else if (event == Event::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!keys.back().insert(key).second) {
-        throw UserError(fmt::format("{}: key {} occurs twice in one object", name, quoted(key)));
-      }
-    }
-    return true;
-  };
   try {
-    return nlohmann::json::parse(prepared.text, watch);
+    DuplicateKeys duplicates(name);
+    nlohmann::json::sax_parse(prepared.text, &duplicates);
+    return nlohmann::json::parse(prepared.text);
   } catch (const nlohmann::json::parse_error& error) {
     // `byte` counts from 1 and is the last character read; 0 stands for an empty text.
     const std::size_t offset = prepared.original_offset(error.byte > 0 ? error.byte - 1 : 0);

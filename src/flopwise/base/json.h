@@ -27,7 +27,7 @@ inline constexpr int kMaxJsonDepth = 64;
 nlohmann::json read_json_file(const std::string& path);
 // The same for text at hand; `name` stands for the file in messages ("standard input").
 // Infinity, -Infinity and NaN are accepted where a value stands, as Python writes them, and become
-// null.
+// texts of that name: a field nobody reads may hold one, a number field refuses it.
 nlohmann::json parse_json(std::string_view text, const std::string& name);
 
 // A JSON object that is read field by field. Each getter names "file: path.field" and the value it

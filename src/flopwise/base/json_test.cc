@@ -43,9 +43,9 @@ TEST(JsonRead, WhatIsNotJson) {
       {"[\"\xff\"]",                              "line 1, column 3: not JSON: invalid string: ill-formed UTF-8 byte"                   },
       {"\xff",                                    "line 1, column 1: not JSON: invalid literal"                                         },
       {"[1e999]",                                 "not JSON: a number is too large for a double"                                        },
-      {"[NaN NaN NaN}",                           "line 1, column 8: not JSON: unexpected null literal; expected ']'"                   },
+      {"[NaN NaN NaN}",                           "line 1, column 8: not JSON: unexpected string literal; expected ']'"                 },
       {"[\"NaN\", NaN, NaN, x]",                  "line 1, column 19: not JSON: invalid literal"                                        },
-      {"{NaN: 1}",                                "line 1, column 4: not JSON: unexpected null literal; expected string literal"        },
+      {"{NaN: 1}",                                "line 1, column 2: not JSON: invalid literal"                                         },
       {"[-NaN]",                                  "line 1, column 3: not JSON: invalid number; expected digit after '-'"                },
       {"{\"a\": 1, \"b\": {\"a\": 1, \"a\": 2}}", "key 'a' occurs twice in one object"                                                  },
       {"{\"a\\nb\": 1, \"a\\u000ab\": 1}",        "key 'a\\nb' occurs twice in one object"                                              },
@@ -55,9 +55,23 @@ TEST(JsonRead, WhatIsNotJson) {
   }
 }
 
-TEST(JsonRead, PythonsNumbersBecomeNull) {
+TEST(JsonRead, PythonsNumbersBecomeTexts) {
   EXPECT_EQ(parse_json(R"({"a": NaN, "b": [Infinity, -Infinity], "c": "NaN \" Infinity"})", "x"),
-            nlohmann::json::parse(R"({"a": null, "b": [null, null], "c": "NaN \" Infinity"})"));
+            nlohmann::json::parse(
+                R"({"a": "NaN", "b": ["Infinity", "-Infinity"], "c": "NaN \" Infinity"})"));
+}
+
+TEST(JsonRead, NothingHidesBehindANulByte) {
+  EXPECT_EQ(user_error_of([] { parse_json(std::string("{}\0{\"a\":1}", 10), "x"); }),
+            "x: line 1, column 3: not JSON: a NUL byte");
+}
+
+// Time grows with the text: 100,000 objects in one array, which once took minutes.
+TEST(JsonRead, ManyObjects) {
+  std::string text = "[";
+  for (int i = 0; i < 100000; ++i) text += R"({"a":1},)";
+  text += "1]";
+  EXPECT_EQ(parse_json(text, "x").size(), 100001);
 }
 
 TEST(JsonRead, DepthIsLimited) {
@@ -119,6 +133,12 @@ TEST_F(JsonFile, APipeIsReadToItsEnd) {
   std::thread writer([this] { std::ofstream(path("pipe")) << std::string(100'000, ' ') << "[7]"; });
   EXPECT_EQ(read_json_file(path("pipe"))[0], 7);
   writer.join();
+}
+
+TEST_F(JsonFile, APipeWithoutAWriterIsRefused) {
+  ASSERT_EQ(mkfifo(path("nobody").c_str(), 0600), 0);
+  EXPECT_EQ(user_error_of([this] { read_json_file(path("nobody")); }),
+            path("nobody") + ": nobody writes to this pipe, expected a JSON file");
 }
 
 class Fields : public testing::Test {

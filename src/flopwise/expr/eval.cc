@@ -193,23 +193,33 @@ Rational rounded_half_away(const Rational& value) {
   return value < Rational(0) ? ceil(value - half) : floor(value + half);
 }
 
-// A total with pow atoms: exact as far as 128 bits go, the rest summed in double; rounded once.
+Rational exact_sum(const Evaluator& evaluator, const Expr& expr) {
+  Rational sum;
+  for (const Term& term : ExprAccess::terms(expr)) sum = sum + evaluator.exact(term);
+  return sum;
+}
+
+// A total with pow atoms: exact where it fits 128 bits, else its pow terms summed in double;
+// rounded once.
 Count rounded_count(const Expr& expr, const Sizes& sizes) {
   const Evaluator evaluator(sizes);
-  Rational exact_part;
+  try {
+    return Count::of(rounded_half_away(exact_sum(evaluator, expr)).num());
+  } catch (const OverflowError&) {
+    // A power of a rational outgrows 128 bits long before its value does.
+  }
+  Expr exact_terms;
   double real_part = 0;
-  bool has_real_part = false;
   for (const Term& term : ExprAccess::terms(expr)) {
-    try {
-      exact_part = exact_part + evaluator.exact(term);
-    } catch (const OverflowError&) {
-      if (ExprAccess::of({term}).is_exact()) throw;
-      has_real_part = true;
+    const Expr one = ExprAccess::of({term});
+    if (one.is_exact()) {
+      exact_terms += one;
+    } else {
       real_part += evaluator.real(term);
     }
   }
-  if (!has_real_part) return Count::of(rounded_half_away(exact_part).num());
   // The whole numbers stay exact even where they are too large for a double.
+  const Rational exact_part = exact_sum(evaluator, exact_terms);
   const Rational whole = exact_part < Rational(0) ? ceil(exact_part) : floor(exact_part);
   real_part = std::round(real_part + (exact_part - whole).to_double());
   constexpr double kLimit = 170141183460469231731687303715884105728.0;  // 2^127

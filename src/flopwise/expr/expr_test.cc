@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <span>
 #include <string>
 #include <thread>
@@ -581,6 +582,33 @@ TEST(Expr, IsBuiltFromManyThreads) {
     for (std::thread& thread : threads) thread.join();
   }
   for (const std::string& text : texts) EXPECT_EQ(text, texts[0]);
+}
+
+// The expected number of experts times anything has a value for every number of tokens: exact while
+// it fits, then in double.
+TEST(Expr, ExpectedExpertsAlwaysHaveAValue) {
+  const Expr e = Expr::symbol("E");
+  const Expr n = Expr::symbol("n");
+  for (const std::int64_t experts : {3, 5, 7, 8, 60, 128}) {
+    const std::int64_t active = experts > 8 ? 4 : 2;
+    const Expr bytes = 2 * Expr(4096) * Expr(14336) * e * (1 - power(1 - active / e, n)) + n;
+    for (std::int64_t tokens = 1; tokens <= 200; ++tokens) {
+      const double expected =
+          2.0 * 4096 * 14336 * static_cast<double>(experts) *
+              (1 -
+               std::pow(1 - static_cast<double>(active) / static_cast<double>(experts), tokens)) +
+          static_cast<double>(tokens);
+      const Count value = bytes.eval_count(
+          {
+              {"E", experts},
+              {"n", tokens }
+      },
+          "bytes");
+      // Rounded to the nearest byte of 1e9 ... 1e11; pow and the products round within 1e-14 of it.
+      EXPECT_NEAR(value.to_double(), expected, 0.5 + 1e-14 * expected * 100)
+          << experts << " " << tokens;
+    }
+  }
 }
 
 }  // namespace

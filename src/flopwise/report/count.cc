@@ -120,7 +120,7 @@ CountResult count_model(const Model& model, const CountRequest& request) {
   result.cost.params = params_of(
       build_program(model, forward_of(one_sequence(result.workload), AttentionKernel::kFlash)));
   result.kv_cache = kv_cache(result);
-  result.analysis = analysis(result);
+  result.analysis = in_context("analysis", [&] { return analysis(result); });
   const Count tokens = Count(result.workload.batch) * Count(result.workload.seq_len);
   result.six_n_d = Count(training ? 6 : 2) * result.cost.params.active * tokens;
   result.six_n_d_ratio = Rational(result.cost.model_total()) / Rational(result.six_n_d);

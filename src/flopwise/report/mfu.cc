@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "flopwise/base/dtype.h"
 #include "flopwise/base/error.h"
 #include "flopwise/base/text_table.h"
 #include "flopwise/base/units.h"
@@ -126,6 +127,7 @@ std::string flop_count(const Rational& value) {
 
 MfuResult answer_mfu(const MfuRequest& request) {
   check(request);
+  in_context("--dtype", [&] { return find_dtype(request.dtype); });
   MfuResult result;
   result.name = request.name;
   result.tokens = request.tokens;

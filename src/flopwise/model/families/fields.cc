@@ -56,16 +56,28 @@ std::int64_t read_labels(Config& config) {
 // ---- what nobody read ------------------------------------------------------------------------
 
 // A field whose name contains one of these could change a count.
-constexpr std::string_view kSuspicious[] = {
-    "alibi",   "attention", "attn",    "audio",   "bias",   "block",    "chunk",  "_config",
-    "conv",    "cross",     "decoder", "dense",   "depth",  "dim",      "embd",   "embed",
-    "encoder", "expert",    "ffn",     "gate",    "group",  "head",     "hidden", "index_",
-    "inner",   "inter",     "kernel",  "kv",      "latent", "layer",    "linear", "lora",
-    "mamba",   "memory",    "mla",     "mlp",     "moe",    "mtp",      "mult",   "nextn",
-    "norm",    "parallel",  "partial", "pattern", "pool",   "position", "proj",   "query",
-    "rank",    "rotary",    "rout",    "share",   "sink",   "softcap",  "sparse", "ssm",
-    "stack",   "state",     "tie",     "topk",    "tower",  "vision",   "vocab",  "width",
-    "window"};
+constexpr std::string_view kSuspicious[] = {"act_fn",    "activation", "adapter",  "alibi",
+                                            "attention", "attn",       "audio",    "bias",
+                                            "block",     "chunk",      "_config",  "conv",
+                                            "cross",     "decoder",    "dense",    "depth",
+                                            "dim",       "embd",       "embed",    "encoder",
+                                            "expert",    "ffn",        "gate",     "group",
+                                            "head",      "hidden",     "index_",   "inner",
+                                            "inter",     "kernel",     "kv",       "latent",
+                                            "layer",     "linear",     "lora",     "mamba",
+                                            "memory",    "mla",        "mlp",      "moe",
+                                            "mtp",       "mult",       "nextn",    "norm",
+                                            "parallel",  "partial",    "pattern",  "pool",
+                                            "position",  "proj",       "query",    "rank",
+                                            "rotary",    "rout",       "share",    "sink",
+                                            "softcap",   "sparse",     "ssm",      "stack",
+                                            "state",     "tie",        "topk",     "tower",
+                                            "vision",    "vocab",      "width",    "window",
+                                            "bidirect",  "causal",     "codebook", "d_ff",
+                                            "d_model",   "emb_",       "feed",     "forward_length",
+                                            "glu",       "image",      "loop",     "medusa",
+                                            "n_ff",      "patch",      "recurr",   "rope",
+                                            "swa",       "tying",      "virtual"};
 
 // ... but these, of any family, do not: numerics, dropout (off by convention), generation, training
 // and file keeping. A leading or trailing * stands for anything.
@@ -81,14 +93,25 @@ constexpr std::string_view kHarmless[] = {
     "*_pdrop",
     "layerdrop",
     "*initializer*",
-    "*init_*",
+    "init_*",
+    "use_scaled_init*",
     "*flash_attn*",
     "*flash_attention*",
     "use_memory_efficient_attention",
     "output_attentions",
     "output_hidden_states",
     "output_router_logits",
-    "rope_*",
+    "rope_theta",
+    "rope_scaling",
+    "rope_type",
+    "rope_parameters",
+    "rope_local_base_freq",
+    "rope_interleaved",
+    "sbert_*",
+    "summary_*",
+    "mm_tokens_per_image",
+    "full_attn_mod",
+    "interpolate_factor",
     "rotary_emb_base",
     "original_max_position_embeddings",
     "chunk_size_feed_forward",
@@ -215,8 +238,8 @@ void refuse_unread(const Config& config) {
     const nlohmann::json& value = *config.object.find(field);
     if (is_switched_off(value) || !could_change_a_cost(field, config.family)) continue;
     const std::string path = config.fields.where(field).substr(config.fields.file().size() + 2);
-    throw UserError(fmt::format("{}: field '{}' = {} is not understood for model_type '{}'",
-                                config.fields.file(), path, shown(value),
+    throw UserError(fmt::format("{}: field {} = {} is not understood for model_type '{}'",
+                                config.fields.file(), quoted(path), shown(value),
                                 config.family.model_type));
   }
 }

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<bool> read_layer_types(Config& config, std::int64_t layers, std::int64_t window) {
   const std::vector<std::string> types = config.fields.texts_or("layer_types", {});
-  if (types.empty()) return {};
+  if (types.empty() && !config.fields.has("layer_types")) return {};
   const std::string where = config.fields.where("layer_types");
   if (static_cast<std::int64_t>(types.size()) != layers) {
     throw UserError(
@@ -38,11 +38,9 @@ std::vector<bool> read_layer_types(Config& config, std::int64_t layers, std::int
 std::int64_t read_window(Config& config) {
   const std::int64_t absent = config.mentions("sliding_window") ? 0 : config.family.window;
   const std::int64_t window = config.fields.integer_or("sliding_window", absent, 0, kMaxAxisSize);
-  if (config.family.window_rule == WindowRule::kLate &&
-      !config.fields.boolean_or("use_sliding_window", false)) {
-    return 0;
-  }
-  return window;
+  // Qwen's switch is off unless said otherwise; where it is said elsewhere it holds too.
+  const bool on_unless_said = config.family.window_rule != WindowRule::kLate;
+  return config.fields.boolean_or("use_sliding_window", on_unless_said) ? window : 0;
 }
 
 WindowPlan read_window_plan(Config& config, std::int64_t layers) {
