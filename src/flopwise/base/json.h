@@ -87,8 +87,8 @@ class Json {
   Json(double value) : value_(value) {}                    // NOLINT(google-explicit-constructor)
   Json(const char* value) : value_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
   Json(std::string value) : value_(std::move(value)) {}    // NOLINT(google-explicit-constructor)
-  Json(std::string_view value)
-      : value_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Json(std::string_view value) : value_(std::string(value)) {}
   template <typename T>
   Json(const std::optional<T>& value) {  // NOLINT(google-explicit-constructor)
     if (value) *this = Json(*value);

@@ -61,11 +61,12 @@ struct Division {
 
 // Bit by bit; b is at most 2^127, so the doubled remainder does not wrap.
 Division divide(const Wide& a, UInt128 b) {
-  if (a.high == 0)
+  if (a.high == 0) {
     return {
         {0, a.low / b},
         a.low % b
     };
+  }
   Division result;
   for (int bit = 255; bit >= 0; --bit) {
     const UInt128 word = bit >= 128 ? a.high : a.low;

@@ -60,11 +60,11 @@ std::optional<EinsumIntermediate> peak_intermediate(const std::vector<EinsumStep
     peak_elements = elements;
     EinsumArray array;
     array.name.text = steps[i].step.result;
-    for (const std::string& axis : steps[i].step.result_axes)
-      array.dims.push_back({
-          {axis,        0},
-          {           }
-      });
+    for (const std::string& axis : steps[i].step.result_axes) {
+      EinsumDim dim;
+      dim.axis.text = axis;
+      array.dims.push_back(std::move(dim));
+    }
     peak = {describe(array), steps[i].result_elements, steps[i].result_elements * element_bytes};
   }
   return peak;
@@ -72,7 +72,7 @@ std::optional<EinsumIntermediate> peak_intermediate(const std::vector<EinsumStep
 
 // Sent by each of X devices for an array of V bytes.
 Expr sent_bytes(CollectiveKind kind, const Expr& array_bytes, const Expr& devices) {
-  const Expr others = array_bytes * (devices - 1) / devices;
+  Expr others = array_bytes * (devices - 1) / devices;
   switch (kind) {
     case CollectiveKind::kAllGather:
     case CollectiveKind::kReduceScatter:

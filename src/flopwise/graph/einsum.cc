@@ -63,11 +63,9 @@ std::string free_output_name(const std::vector<EinsumArray>& operands) {
 EinsumArray implied_output(const std::vector<Occurrences>& axes) {
   EinsumArray output;
   for (const Occurrences& axis : axes) {
-    if (axis.operands == 1)
-      output.dims.push_back({
-          {axis.first.text, 0},
-          {               }
-      });
+    if (axis.operands == 1) {
+      output.dims.push_back({{axis.first.text, 0}, {}});
+    }
   }
   return output;
 }
@@ -177,24 +175,20 @@ class StepBuilder {
         return spec_.kind_of(axis) != EinsumAxisKind::kSummed;
       };
       summed.erase(std::remove_if(summed.begin(), summed.end(), is_kept), summed.end());
-      if (!summed.empty())
+      if (!summed.empty()) {
         id = add({{id},
                   arrays_[index(id)].axes,
                   summed,
                   {},
                   fmt::format("sum({})", arrays_[index(id)].name)});
+      }
     }
   }
 
   void multiply(EinsumPair pair) {
     const EinsumArrayId left = current_.at(index(pair.left));
     const EinsumArrayId right = current_.at(index(pair.right));
-    EinsumStep step{
-        {left,                                 right},
-        arrays_[index(left)].axes, {                           },
-        {                                    },
-        ""
-    };
+    EinsumStep step{{left, right}, arrays_[index(left)].axes, {}, {}, ""};
     for (const std::string& axis : arrays_[index(right)].axes) {
       if (!contains(step.loop_axes, axis)) step.loop_axes.push_back(axis);
     }

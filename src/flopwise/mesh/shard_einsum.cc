@@ -341,11 +341,11 @@ class Sharder {
   static EinsumArray result_of(const EinsumStep& step) {
     EinsumArray result;
     result.name.text = step.result;
-    for (const std::string& axis : step.result_axes)
-      result.dims.push_back({
-          {axis,        0},
-          {           }
-      });
+    for (const std::string& axis : step.result_axes) {
+      EinsumDim dim;
+      dim.axis.text = axis;
+      result.dims.push_back(std::move(dim));
+    }
     return result;
   }
 

@@ -118,9 +118,10 @@ std::string params_table(const CountResult& r) {
   }
   table.add_rule();
   table.add_row({"total", params.total.grouped(), ""});
-  if (params.active != params.total)
+  if (params.active != params.total) {
     table.add_row({"active per token", params.active.grouped(),
                    percent(Rational(params.active) / Rational(params.total))});
+  }
   table.add_row({"without embedding and head", (params.total - params.embedding()).grouped(),
                  percent(Rational(params.total - params.embedding()) / Rational(params.total))});
   return table.str();
