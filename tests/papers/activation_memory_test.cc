@@ -105,12 +105,15 @@ TEST(ActivationMemory, FusedCoreNeverStoresScores) {
 // By hand, two layers without norms' outputs shared: the recomputed core of one layer.
 TEST(ActivationMemory, RecomputedCoreMovesWhatFlashMoves) {
   const CountResult r = count_of({.model = "llama-3-8b", .seq = 2048, .remat = "full"});
+  int found = 0;
   for (const OpCost& op : r.cost.blocks[1].ops) {
     if (op.name != "attention.qk" || op.pass != Pass::kRecompute || op.bytes.value == Count(0))
       continue;
+    ++found;
     EXPECT_EQ(op.bytes.formula.str(), "4*B*T*N*H + 4*B*S*K*H + 4*B*T*N");
     EXPECT_EQ(op.bytes.value, Count(42205184));
   }
+  EXPECT_EQ(found, 1);
 }
 
 // A list saves the input and what it names; naming everything that backward reads recomputes
