@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -44,8 +46,47 @@ struct Prepared {
   }
 };
 
+// Whether -12.50e-1 and the like have a digit other than 0 behind the point once the exponent is
+// applied.
+bool has_fraction(std::string_view number) {
+  const std::size_t e = number.find_first_of("eE");
+  const std::string_view mantissa = number.substr(0, e);
+  const std::size_t last = mantissa.find_last_of("123456789");
+  if (last == std::string_view::npos) return false;  // it is 0
+  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+  // Of the last digit that is not 0: 0 for units, -1 for tenths.
+  const auto place =
+      static_cast<std::int64_t>(point) - static_cast<std::int64_t>(last) - (last < point ? 1 : 0);
+  constexpr long kFar = 1'000'000'000;  // beyond the digits that a text of 16 MiB can hold
+  const long exponent = e == std::string_view::npos
+                            ? 0
+                            : std::strtol(std::string(number.substr(e + 1)).c_str(), nullptr, 10);
+  return place + std::clamp(exponent, -kFar, kFar) < 0;
+}
+
+// Whether a double rounds the fraction of this number away, so that 128255.99999999999999 would
+// pass for a whole number. UserError when no double is as large.
+bool loses_its_fraction(std::string_view word, const std::string& name, std::string_view text) {
+  constexpr std::size_t kSurelyFits = 300;  // digits; a double has up to 309
+  if (word.find_first_not_of("0123456789+-.eE") != std::string_view::npos) return false;
+  if (word.find_first_of(".eE") == std::string_view::npos && word.size() < kSurelyFits) {
+    return false;
+  }
+  const std::string number(word);
+  char* end = nullptr;
+  const double value = std::strtod(number.c_str(), &end);
+  if (end != number.c_str() + number.size()) return false;  // no number: the parser says so
+  if (std::isinf(value)) {
+    const auto offset = static_cast<std::size_t>(word.data() - text.data());
+    throw UserError(fmt::format("{}: {}: expected a number that fits a double, got {}", name,
+                                position_of(text, offset), quoted(word)));
+  }
+  return value == std::trunc(value) && has_fraction(word);
+}
+
 // One walk before parsing: refuses deep nesting, which would cost the parser memory, and replaces
-// NaN, Infinity and -Infinity outside strings by texts, which no number field takes.
+// what no number field may take by texts: NaN, Infinity and -Infinity outside strings, and numbers
+// whose fraction a double would lose.
 Prepared prepare(std::string_view text, const std::string& name) {
   const auto is_word = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -72,7 +113,8 @@ Prepared prepare(std::string_view text, const std::string& name) {
       const std::string_view word = text.substr(i, end - i);
       const std::size_t next = text.find_first_not_of(" \t\r\n", end);
       const bool is_key = next != std::string_view::npos && text[next] == ':';
-      if (!is_key && (word == "NaN" || word == "Infinity" || word == "-Infinity")) {
+      const bool is_no_number = word == "NaN" || word == "Infinity" || word == "-Infinity";
+      if (!is_key && (is_no_number || loses_its_fraction(word, name, text))) {
         prepared.inserted.push_back(prepared.text.size());
         prepared.inserted.push_back(prepared.text.size() + word.size() + 1);
         prepared.text += fmt::format("\"{}\"", word);
@@ -97,10 +139,26 @@ Prepared prepare(std::string_view text, const std::string& name) {
   return prepared;
 }
 
+// Where the key number `index` of a JSON text stands, counted from 0 in the order of the text.
+std::size_t offset_of_key(std::string_view text, std::size_t index) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '"') continue;
+    const std::size_t start = i;
+    for (++i; i < text.size() && text[i] != '"'; ++i) {
+      if (text[i] == '\\') ++i;
+    }
+    const std::size_t next = text.find_first_not_of(" \t\r\n", i + 1);
+    const bool is_key = next != std::string_view::npos && text[next] == ':';
+    if (is_key && index-- == 0) return start;
+  }
+  return text.size();
+}
+
 // Refuses a key that stands twice in one object; all else is left to the parser that follows.
+// `text` is what was read, for the place in the message.
 class DuplicateKeys final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit DuplicateKeys(const std::string& name) : name_(name) {}
+  DuplicateKeys(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   bool start_object(std::size_t) override {
     keys_.emplace_back();
@@ -111,8 +169,12 @@ class DuplicateKeys final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool key(std::string& key) override {
-    if (keys_.back().insert(key).second) return true;
-    throw UserError(fmt::format("{}: key {} occurs twice in one object", name_, quoted(key)));
+    if (keys_.back().insert(key).second) {
+      ++keys_read_;
+      return true;
+    }
+    throw UserError(fmt::format("{}: {}: key {} occurs twice in one object", name_,
+                                position_of(text_, offset_of_key(text_, keys_read_)), quoted(key)));
   }
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -128,7 +190,9 @@ class DuplicateKeys final : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  std::string_view text_;
   const std::string& name_;
+  std::size_t keys_read_ = 0;
   std::vector<std::unordered_set<std::string>> keys_;  // of each object that is open
 };
 
@@ -136,9 +200,6 @@ class DuplicateKeys final : public nlohmann::json_sax<nlohmann::json> {
 // "[json.exception.parse_error.101] parse error at line 1, column 3: syntax error while parsing
 // value - invalid literal; last read: '[x'" is "invalid literal".
 std::string complaint(std::string_view message) {
-  if (message.find("number overflow") != std::string_view::npos) {
-    return "a number is too large for a double";
-  }
   message = message.substr(0, message.find("; last read: "));
   for (const std::string_view lead : {"syntax error ", " - "}) {
     const std::size_t at = message.find(lead);
@@ -193,7 +254,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& name) {
   const Prepared prepared = prepare(text, name);
 
   try {
-    DuplicateKeys duplicates(name);
+    DuplicateKeys duplicates(text, name);
     nlohmann::json::sax_parse(prepared.text, &duplicates);
     return nlohmann::json::parse(prepared.text);
   } catch (const nlohmann::json::parse_error& error) {

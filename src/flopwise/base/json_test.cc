@@ -35,20 +35,25 @@ TEST(JsonRead, WhatIsNotJson) {
     const char* message;
   };
   const Row rows[] = {
-      {"",                                        "line 1, column 1: not JSON: unexpected end of input; expected '[', '{', or a literal"},
-      {"{\"a\": tru}",                            "line 1, column 10: not JSON: invalid literal"                                        },
-      {"{\n  \"a\": 1,\n}",                       "line 3, column 1: not JSON: unexpected '}'; expected string literal"                 },
-      {"[1 2]",                                   "line 1, column 4: not JSON: unexpected number literal; expected ']'"                 },
-      {"[1] x",                                   "line 1, column 5: not JSON: invalid literal"                                         },
-      {"[\"\xff\"]",                              "line 1, column 3: not JSON: invalid string: ill-formed UTF-8 byte"                   },
-      {"\xff",                                    "line 1, column 1: not JSON: invalid literal"                                         },
-      {"[1e999]",                                 "not JSON: a number is too large for a double"                                        },
-      {"[NaN NaN NaN}",                           "line 1, column 8: not JSON: unexpected string literal; expected ']'"                 },
-      {"[\"NaN\", NaN, NaN, x]",                  "line 1, column 19: not JSON: invalid literal"                                        },
-      {"{NaN: 1}",                                "line 1, column 2: not JSON: invalid literal"                                         },
-      {"[-NaN]",                                  "line 1, column 3: not JSON: invalid number; expected digit after '-'"                },
-      {"{\"a\": 1, \"b\": {\"a\": 1, \"a\": 2}}", "key 'a' occurs twice in one object"                                                  },
-      {"{\"a\\nb\": 1, \"a\\u000ab\": 1}",        "key 'a\\nb' occurs twice in one object"                                              },
+      {"",                                            "line 1, column 1: not JSON: unexpected end of input; expected '[', '{', or a literal"},
+      {"{\"a\": tru}",                                "line 1, column 10: not JSON: invalid literal"                                        },
+      {"{\n  \"a\": 1,\n}",                           "line 3, column 1: not JSON: unexpected '}'; expected string literal"                 },
+      {"[1 2]",                                       "line 1, column 4: not JSON: unexpected number literal; expected ']'"                 },
+      {"[1] x",                                       "line 1, column 5: not JSON: invalid literal"                                         },
+      {"[\"\xff\"]",                                  "line 1, column 3: not JSON: invalid string: ill-formed UTF-8 byte"                   },
+      {"\xff",                                        "line 1, column 1: not JSON: invalid literal"                                         },
+      {"[1e999]",                                     "line 1, column 2: expected a number that fits a double, got '1e999'"                 },
+      {"[1,\n  -1E+400]",                             "line 2, column 3: expected a number that fits a double, got '-1E+400'"               },
+      {"[NaN NaN NaN}",                               "line 1, column 8: not JSON: unexpected string literal; expected ']'"                 },
+      {"[\"NaN\", NaN, NaN, x]",                      "line 1, column 19: not JSON: invalid literal"                                        },
+      {"{NaN: 1}",                                    "line 1, column 2: not JSON: invalid literal"                                         },
+      {"[-NaN]",                                      "line 1, column 3: not JSON: invalid number; expected digit after '-'"                },
+      {"{\"a\": 1, \"b\": {\"a\": 1, \"a\": 2}}",
+       "line 1, column 24: key 'a' occurs twice in one object"                                                                              },
+      {"{\"a\\nb\": 1, \"a\\u000ab\": 1}",
+       "line 1, column 13: key 'a\\nb' occurs twice in one object"                                                                          },
+      {"{\"a\": NaN, \"b\": \"a\\\":\",\n\"a\" : 1}",
+       "line 2, column 1: key 'a' occurs twice in one object"                                                                               },
   };
   for (const Row& row : rows) {
     EXPECT_EQ(parse_error_of(row.text), std::string("config.json: ") + row.message) << row.text;
@@ -59,6 +64,22 @@ TEST(JsonRead, PythonsNumbersBecomeTexts) {
   EXPECT_EQ(parse_json(R"({"a": NaN, "b": [Infinity, -Infinity], "c": "NaN \" Infinity"})", "x"),
             nlohmann::json::parse(
                 R"({"a": "NaN", "b": ["Infinity", "-Infinity"], "c": "NaN \" Infinity"})"));
+}
+
+// A double would make them whole numbers, or 0.
+TEST(JsonRead, NumbersThatWouldLoseTheirFractionBecomeTexts) {
+  EXPECT_EQ(parse_json("[128255.99999999999999, 9007199254740993.5, -1.00000000000000000001e2, "
+                       "1e-400, 12.5000000000000000000001]",
+                       "x"),
+            nlohmann::json::parse(R"(["128255.99999999999999", "9007199254740993.5",
+                                      "-1.00000000000000000001e2", "1e-400", 12.5])"));
+  EXPECT_EQ(
+      parse_json("[4096.000, 1.25e2, 120e-1, 0.0, -0e-999999999999999999999, 0.1, 1e22]", "x"),
+      nlohmann::json::parse("[4096.0, 125.0, 12.0, 0.0, -0.0, 0.1, 1e22]"));
+  const nlohmann::json json = parse_json(R"({"V": 128255.99999999999999})", "config.json");
+  EXPECT_EQ(user_error_of([&] { JsonFields(json, "config.json").integer("V", 1, 1 << 20); }),
+            "config.json: V: expected a whole number of 1 ... 1048576, got "
+            "'128255.99999999999999'");
 }
 
 TEST(JsonRead, NothingHidesBehindANulByte) {
