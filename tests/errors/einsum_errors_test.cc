@@ -21,6 +21,8 @@ TEST(EinsumErrors, Expression) {
       {"A[B_XX]",                           "einsum: column 6: mesh axis 'X' occurs twice in A[B_XX]"                   },
       {"A[B_X] {U_X}",                      "einsum: column 11: mesh axis 'X' occurs twice in A[B_X] {U_X}"             },
       {"A[B_{dp,dp}]",                      "einsum: column 9: mesh axis 'dp' occurs twice in A[B_{dp,dp}]"             },
+      {"A[I,J] *_{I,I} B[I,J]",             "einsum: column 13: axis 'I' occurs twice after one '*'"                    },
+      {"A[I,J] *_IJI B[I,J]",               "einsum: column 12: axis 'I' occurs twice after one '*'"                    },
       {"A[B] -> C[B,B]",                    "einsum: column 13: axis 'B' occurs twice in C[B,B]"                        },
  // names that do not fit together
       {"A[B,D] * W[D,F] -> C[B,Z]",         "einsum: column 24: output axis 'Z' is in no operand"                       },

@@ -173,7 +173,14 @@ class BracketReader {
   void product() {
     if (!cursor_.take_any(kProducts)) cursor_.fail("'*', '->' or the end of the expression");
     if (!cursor_.take("_")) return;
-    for (EinsumName& name : subscript()) text_.contracted.push_back(std::move(name));
+    std::set<std::string> seen;
+    for (EinsumName& name : subscript()) {
+      if (!seen.insert(name.text).second) {
+        throw einsum_error(name.column,
+                           fmt::format("axis '{}' occurs twice after one '*'", name.text));
+      }
+      text_.contracted.push_back(std::move(name));
+    }
   }
 
   EinsumArray array() {

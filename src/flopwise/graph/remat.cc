@@ -28,6 +28,10 @@ bool contains(const std::vector<TensorId>& ids, TensorId id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
+bool contains_name(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 void add_once(std::vector<TensorId>& ids, TensorId id) {
   if (!contains(ids, id)) ids.push_back(id);
 }
@@ -172,11 +176,15 @@ RematPolicy parse_remat(std::string_view text) {
   constexpr std::string_view kPrefix = "save:";
   if (text.starts_with(kPrefix) && text.size() > kPrefix.size()) {
     RematPolicy policy{RematKind::kList, {}};
-    std::string_view rest = text.substr(kPrefix.size());
-    while (!rest.empty()) {
-      const std::size_t comma = std::min(rest.find(','), rest.size());
-      policy.names.emplace_back(rest.substr(0, comma));
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    for (std::size_t begin = kPrefix.size(); begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      std::string name(text.substr(begin, end - begin));
+      if (contains_name(policy.names, name)) {
+        throw UserError(
+            fmt::format("--remat save: expected each tensor once, got {} again", quoted(name)));
+      }
+      policy.names.push_back(std::move(name));
+      begin = end + 1;
     }
     return policy;
   }

@@ -32,5 +32,19 @@ TEST(Remat, UnknownPolicyListsTheChoices) {
   }
 }
 
+TEST(Remat, SaveListNamesEachTensorOnce) {
+  const auto error_of = [](const char* text) {
+    try {
+      parse_remat(text);
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(error_of("save:a,b,a"), "--remat save: expected each tensor once, got 'a' again");
+  // An empty name is a name, which no layer has.
+  EXPECT_EQ(parse_remat("save:a,").names, (std::vector<std::string>{"a", ""}));
+}
+
 }  // namespace
 }  // namespace flopwise
