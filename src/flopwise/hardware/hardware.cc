@@ -173,8 +173,17 @@ void read_peaks(Hardware& hardware, JsonFields peaks) {
   for (const std::string& name : peaks.unread()) {
     const DType& dtype =
         in_context(peaks.where(name), [&]() -> const DType& { return find_dtype(name); });
-    hardware.peaks.push_back(
-        {std::string(dtype.name), positive(figure_text(peaks, name), peaks.where(name))});
+    const PeakRate peak{std::string(dtype.name),
+                        positive(figure_text(peaks, name), peaks.where(name))};
+    const auto same = std::find_if(hardware.peaks.begin(), hardware.peaks.end(),
+                                   [&](const PeakRate& p) { return p.dtype == peak.dtype; });
+    if (same == hardware.peaks.end()) {
+      hardware.peaks.push_back(peak);
+    } else if (same->flops_per_s != peak.flops_per_s) {
+      throw UserError(fmt::format("{}: expected {}, as another name of {} says, got {}",
+                                  peaks.where(name), same->flops_per_s.str(), peak.dtype,
+                                  peak.flops_per_s.str()));
+    }
   }
 }
 
@@ -183,6 +192,12 @@ Hardware hardware_from_json(const nlohmann::json& json, const std::string& file)
   Hardware hardware;
   hardware.name = fields.text("name");
   hardware.sources = {file};
+  if (fields.has("peak_flops") && fields.has("flops")) {
+    throw UserError(
+        fmt::format("{}: expected flops, the peak of every type, or peak_flops, those "
+                    "of some, got both",
+                    fields.where("flops")));
+  }
   if (fields.has("peak_flops")) read_peaks(hardware, fields.object("peak_flops"));
   for (const std::string& field : fields.unread()) {
     const Figure* figure = find_figure(field);

@@ -152,19 +152,25 @@ TEST(ReadHardware, JsonFile) {
     std::string message;
   };
   const Row rows[] = {
-      {R"({"memory": 1})",                            path + ": name: missing, expected a text"           },
+      {R"({"memory": 1})",                                             path + ": name: missing, expected a text"           },
       {R"({"name": "x", "cores": 1})",
        path + ": cores: unknown key, known: name, peak_flops, flops, vector_flops, memory, "
-              "memory_bandwidth, link_bandwidth, network_bandwidth, domain_size, tdp, price"              },
+              "memory_bandwidth, link_bandwidth, network_bandwidth, domain_size, tdp, price"                               },
       {R"({"name": "x", "memory": true})",
-       path + ": memory: expected a number or a quantity such as \"80GiB\", got true"                     },
-      {R"({"name": "x", "tdp": -1})",                 path + ": tdp: expected a number above 0, got '-1'" },
+       path + ": memory: expected a number or a quantity such as \"80GiB\", got true"                                      },
+      {R"({"name": "x", "tdp": -1})",                                  path + ": tdp: expected a number above 0, got '-1'" },
       {R"({"name": "x", "peak_flops": {"fp7": 1}})",
        path + ": peak_flops.fp7: unknown dtype 'fp7', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 "
-              "fp4 int4"                                                                                  },
+              "fp4 int4"                                                                                                   },
       {R"({"name": "x", "peak_flops": {"bf16": 0}})",
-       path + ": peak_flops.bf16: expected a number above 0, got '0'"                                     },
-      {R"({"name": "x", "peak_flops": 3})",           path + ": peak_flops: expected a JSON object, got 3"},
+       path + ": peak_flops.bf16: expected a number above 0, got '0'"                                                      },
+      {R"({"name": "x", "peak_flops": {"bf16": 1, "bfloat16": 2}})",
+       path + ": peak_flops.bfloat16: expected 1, as another name of bf16 says, got 2"                                     },
+      {R"({"name": "x", "flops": 1, "peak_flops": {"bf16": 1}})",
+       path + ": flops: expected flops, the peak of every type, or peak_flops, those of some, got "
+              "both"                                                                                                       },
+      {R"({"name": "x", "peak_flops": {"bf16": 1, "bfloat16": 1.0}})", "no error"                                          },
+      {R"({"name": "x", "peak_flops": 3})",                            path + ": peak_flops: expected a JSON object, got 3"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.json);
