@@ -239,7 +239,7 @@ void analyse_moe(const AnalysisInput& input, Analysis& analysis) {
       moe.weights_only = ceil_count(need / moe.flops_per_token);
       if (left > Rational(0)) moe.with_activations = ceil_count(need / left);
     }
-    analysis.moe = std::move(moe);
+    analysis.moe = moe;
     return;
   }
 }
@@ -303,13 +303,18 @@ void analyse_naive_attention(const AnalysisInput& input, Analysis& analysis) {
 Analysis analyse(const AnalysisInput& input) {
   Analysis analysis;
   const Cost cost = cost_of(*input.forward, {Fusion::kFused, input.types});
-  analyse_shares(*input.cost, analysis);
-  analysis.unembedding_layers = unembedding_layers(cost);
-  analysis.context_equals_matmul = crossover(cost, is_layer_matmul);
-  analysis.context_equals_projections = crossover(cost, is_projection);
-  analyse_intensity(input, analysis);
-  analyse_relative_cost(input, cost, analysis);
-  analyse_moe(input, analysis);
+  // What does not fit is said to be of the quantity, by its name in the report.
+  in_context("shares", [&] { analyse_shares(*input.cost, analysis); });
+  analysis.unembedding_layers =
+      in_context("unembedding in layers", [&] { return unembedding_layers(cost); });
+  analysis.context_equals_matmul =
+      in_context("context_equals_matmul", [&] { return crossover(cost, is_layer_matmul); });
+  analysis.context_equals_projections =
+      in_context("context_equals_projections", [&] { return crossover(cost, is_projection); });
+  in_context("attention_intensity", [&] { analyse_intensity(input, analysis); });
+  in_context("attention relative to feed-forward",
+             [&] { analyse_relative_cost(input, cost, analysis); });
+  in_context("moe_critical_batch_tokens", [&] { analyse_moe(input, analysis); });
   if (input.plain != nullptr) analyse_naive_attention(input, analysis);
   return analysis;
 }

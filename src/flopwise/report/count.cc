@@ -122,10 +122,14 @@ CountResult count_model(const Model& model, const CountRequest& request) {
   result.kv_cache = kv_cache(result);
   result.analysis = in_context("analysis", [&] { return analysis(result); });
   const Count tokens = Count(result.workload.batch) * Count(result.workload.seq_len);
-  result.six_n_d = Count(training ? 6 : 2) * result.cost.params.active * tokens;
-  result.six_n_d_ratio = Rational(result.cost.model_total()) / Rational(result.six_n_d);
-  result.by_convention = flops_by(*result.convention, result.cost, training, tokens,
-                                  request.remat.kind != RematKind::kNone);
+  in_context("6*N*D", [&] {
+    result.six_n_d = Count(training ? 6 : 2) * result.cost.params.active * tokens;
+    result.six_n_d_ratio = Rational(result.cost.model_total()) / Rational(result.six_n_d);
+  });
+  result.by_convention = in_context("FLOPs by convention " + request.convention, [&] {
+    return flops_by(*result.convention, result.cost, training, tokens,
+                    request.remat.kind != RematKind::kNone);
+  });
   return result;
 }
 

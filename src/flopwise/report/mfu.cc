@@ -52,9 +52,14 @@ void count_described(const MfuRequest& request, MfuResult& result) {
   count.dtype = request.dtype;
   count.convention = request.convention.empty() ? "exact" : request.convention;
   const CountResult step = count_model(*request.model, count);
-  const Rational sequences = request.tokens / Rational(Count(step.workload.seq_len));
-  result.model_flops = step.by_convention.model * sequences;
-  if (step.by_convention.hardware) result.hardware_flops = *step.by_convention.hardware * sequences;
+  const Rational sequences = in_context(
+      "sequences", [&] { return request.tokens / Rational(Count(step.workload.seq_len)); });
+  result.model_flops =
+      in_context("model FLOPs", [&] { return step.by_convention.model * sequences; });
+  if (step.by_convention.hardware) {
+    result.hardware_flops =
+        in_context("hardware FLOPs", [&] { return *step.by_convention.hardware * sequences; });
+  }
   result.workload = fmt::format("training steps of T = {}, remat {}, flash attention",
                                 step.workload.seq_len, describe(request.remat));
   result.convention = step.convention->name;
@@ -79,7 +84,9 @@ void count_bare(const MfuRequest& request, MfuResult& result) {
     throw UserError("--remat: bare counts have no layers, expected a described model");
   }
   const Convention& rule = find_convention("6nd");
-  result.model_flops = Rational(6) * Rational(request.counts->active) * request.tokens;
+  result.model_flops = in_context("model FLOPs", [&] {
+    return Rational(6) * Rational(request.counts->active) * request.tokens;
+  });
   result.convention = rule.name;
   result.convention_source = rule.source;
   result.formula =
@@ -95,21 +102,29 @@ void relate_to_hardware(const MfuRequest& request, MfuResult& result) {
   result.devices = choice.count;
   result.count_given = choice.count_given;
   result.peak_flops_per_s = peak_flops_per_s(choice.hardware, request.dtype);
-  const Rational cluster = *result.peak_flops_per_s * Rational(choice.count);
+  const Rational cluster = in_context(
+      "peak of all devices", [&] { return *result.peak_flops_per_s * Rational(choice.count); });
   const Rational seconds_per_hour = kSecondsPerHour;
   if (request.hours) {
     result.hours = *request.hours;
   } else if (request.step_time_s) {
-    result.hours = *request.step_time_s / seconds_per_hour;
+    result.hours = in_context("hours", [&] { return *request.step_time_s / seconds_per_hour; });
   } else if (request.target_mfu) {
-    result.hours = result.model_flops / (cluster * *request.target_mfu) / seconds_per_hour;
+    result.hours = in_context("hours", [&] {
+      return result.model_flops / (cluster * *request.target_mfu) / seconds_per_hour;
+    });
   } else {
     return;
   }
-  result.device_hours = *result.hours * Rational(choice.count);
-  result.available_flops = cluster * *result.hours * seconds_per_hour;
-  result.mfu = result.model_flops / *result.available_flops;
-  if (result.hardware_flops) result.hfu = *result.hardware_flops / *result.available_flops;
+  result.device_hours =
+      in_context("device hours", [&] { return *result.hours * Rational(choice.count); });
+  result.available_flops =
+      in_context("available FLOPs", [&] { return cluster * *result.hours * seconds_per_hour; });
+  result.mfu = in_context("MFU", [&] { return result.model_flops / *result.available_flops; });
+  if (result.hardware_flops) {
+    result.hfu =
+        in_context("HFU", [&] { return *result.hardware_flops / *result.available_flops; });
+  }
 }
 
 Json number(const std::optional<Rational>& value) {
