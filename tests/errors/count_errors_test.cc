@@ -56,6 +56,18 @@ TEST(CountErrors, Files) {
   write("mtp.json",
         R"({"model_type":"llama","hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,
             "intermediate_size":8,"vocab_size":8,"num_nextn_predict_layers":1})");
+  write("rounded.json", R"({"model_type":"llama","vocab_size":128255.99999999999999,
+"hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,"intermediate_size":8})");
+  write("overflow.json", "{\"model_type\":\"llama\",\n \"vocab_size\": 1e400}");
+  write("twice.json", "{\"model_type\":\"llama\",\n \"vocab_size\": 7, \"vocab_size\": 8}");
+  write("bidi.json", "{\"model_type\":\"ll\u202eama\u2028\"}");
+  write("odd.json",
+        R"({"model_type":"llama","hidden_size":15,"num_hidden_layers":1,"num_attention_heads":3,
+            "intermediate_size":8,"vocab_size":8})");
+  write(
+      "no_bias.json",
+      R"({"model_type":"gpt2","n_embd":8,"n_layer":1,"n_head":2,"vocab_size":8,"use_bias":false})");
+  write("chip.json", R"({"name":"mine","flops":1e15,"peak_flops":{"bf16":2e15}})");
   write("heads.json",
         R"({"model_type":"llama","hidden_size":8,"num_hidden_layers":1,"num_attention_heads":4,
             "num_key_value_heads":3,"intermediate_size":8,"vocab_size":8})");
@@ -63,11 +75,11 @@ TEST(CountErrors, Files) {
   constexpr Row kRows[] = {
       {"count truncated.json",
        "truncated.json: line 1, column 41: not JSON: unexpected end of input; expected '}'"     },
-      {"count words.json",       "words.json: line 1, column 1: not JSON: invalid literal"      },
-      {"count deep.json",        "deep.json: line 1, column 65: nested deeper than 64"          },
-      {"count big.json",         "big.json: larger than 16 MiB"                                 },
-      {"count /dev/zero",        "/dev/zero: larger than 16 MiB"                                },
-      {"count empty_folder",     "'empty_folder': expected a config.json in this directory"     },
+      {"count words.json",          "words.json: line 1, column 1: not JSON: invalid literal"   },
+      {"count deep.json",           "deep.json: line 1, column 65: nested deeper than 64"       },
+      {"count big.json",            "big.json: larger than 16 MiB"                              },
+      {"count /dev/zero",           "/dev/zero: larger than 16 MiB"                             },
+      {"count empty_folder",        "'empty_folder': expected a config.json in this directory"  },
       {"count -",
        "standard input: line 1, column 1: not JSON: unexpected end of input; expected '[', '{', or "
        "a literal"                                                                              },
@@ -77,11 +89,30 @@ TEST(CountErrors, Files) {
        "nan_size.json: hidden_size: expected a whole number of 1 ... 1099511627776, got 'NaN'"  },
       {"count negative.json",
        "negative.json: hidden_size: expected a whole number of 1 ... 1099511627776, got -8"     },
-      {"count number_type.json", "number_type.json: model_type: expected a text, got 7"         },
+      {"count number_type.json",    "number_type.json: model_type: expected a text, got 7"      },
       {"count unknown.json",
        "unknown.json: unknown model_type 'lama', nearest: llama, gemma, gpt2"                   },
       {"count mtp.json",
-       "mtp.json: field 'num_nextn_predict_layers' = 1 is not understood for model_type 'llama'"},
+       "mtp.json: field 'num_nextn_predict_layers' is not understood for model_type 'llama', "
+       "expected it absent, null, false, 0 or empty, got 1"                                     },
+      {"count rounded.json",
+       "rounded.json: vocab_size: expected a whole number of 1 ... 1099511627776, got "
+       "'128255.99999999999999'"                                                                },
+      {"count overflow.json",
+       "overflow.json: line 2, column 16: expected a number that fits a double, got '1e400'"    },
+      {"count twice.json",
+       "twice.json: line 2, column 19: key 'vocab_size' occurs twice in one object"             },
+      {"count bidi.json",
+       "bidi.json: unknown model_type 'll\\u202eama\\u2028', nearest: llama, gemma, gemma2"     },
+      {"count odd.json",
+       "odd.json: hidden_size: expected heads that rotate an even number of elements, got 5 of "
+       "head_dim = 5"                                                                           },
+      {"count no_bias.json",
+       "no_bias.json: use_bias: expected true, as model_type 'gpt2' and the other fields say, got "
+       "false"                                                                                  },
+      {"count gpt2 --on chip.json",
+       "chip.json: flops: expected flops, the peak of every type, or peak_flops, those of some, "
+       "got both"                                                                               },
       {"count heads.json",
        "heads.json: num_key_value_heads: expected a divisor of num_attention_heads = 4, got 3"  },
   };
@@ -90,28 +121,28 @@ TEST(CountErrors, Files) {
 
 TEST(CountErrors, Options) {
   constexpr Row kRows[] = {
-      {"count gpt2 --mode fly",                         "--mode: expected train, forward, prefill or decode, got 'fly'"  },
-      {"count gpt2 --batch 0",                          "--batch: expected a whole number of 1 ... 2^40, got '0'"        },
-      {"count gpt2 --batch 1.5",                        "--batch: expected a whole number of 1 ... 2^40, got '1.5'"      },
+      {"count gpt2 --mode fly",                             "--mode: expected train, forward, prefill or decode, got 'fly'"  },
+      {"count gpt2 --batch 0",                              "--batch: expected a whole number of 1 ... 2^40, got '0'"        },
+      {"count gpt2 --batch 1.5",                            "--batch: expected a whole number of 1 ... 2^40, got '1.5'"      },
       {"count gpt2 --context 5",
        "--context: only prefill and decode attend to more than T positions, got it with --mode "
-       "train"                                                                                                           },
+       "train"                                                                                                               },
       {"count gpt2 --mode decode",
-       "--mode decode: expected --context S, all positions attended including the new ones"                              },
-      {"count gpt2 --mode prefill --seq 4 --context 2", "--context: expected S >= T = 4, got 2"                          },
+       "--mode decode: expected --context S, all positions attended including the new ones"                                  },
+      {"count gpt2 --mode prefill --seq 4 --context 2",     "--context: expected S >= T = 4, got 2"                          },
       {"count bert-base --mode decode",
-       "--mode decode: bert-base is an encoder and has neither; expected train or forward"                               },
-      {"count gpt2 --source 4",                         "--source: only an encoder-decoder has a source, gpt2 is not one"},
+       "--mode decode: bert-base is an encoder and has neither; expected train or forward"                                   },
+      {"count gpt2 --source 4",                             "--source: only an encoder-decoder has a source, gpt2 is not one"},
       {"count gpt2 --logits last",
-       "--logits: training needs the logits of all positions, got 'last'"                                                },
-      {"count gpt2 --logits some",                      "--logits: expected all or last, got 'some'"                     },
+       "--logits: training needs the logits of all positions, got 'last'"                                                    },
+      {"count gpt2 --logits some",                          "--logits: expected all or last, got 'some'"                     },
       {"count gpt2 --dtype bf17",
-       "--dtype: unknown dtype 'bf17', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 fp4 int4"                            },
+       "--dtype: unknown dtype 'bf17', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 fp4 int4"                                },
       {"count gpt2 --attention-kernel fast",
-       "--attention-kernel: expected flash or plain, got 'fast'"                                                         },
-      {"count gpt2 --fusion some",                      "--fusion: expected fused or unfused, got 'some'"                },
+       "--attention-kernel: expected flash or plain, got 'fast'"                                                             },
+      {"count gpt2 --fusion some",                          "--fusion: expected fused or unfused, got 'some'"                },
       {"count gpt2 --remat some",
-       "--remat: expected none, attention, matmuls, block, full or save:NAME,NAME..., got 'some'"                        },
+       "--remat: expected none, attention, matmuls, block, full or save:NAME,NAME..., got 'some'"                            },
       {"count gpt2 --remat save:foo",
        "--remat save: no tensor 'foo' in a layer, known: attention.norm attention.q "
        "attention.q_bias "
@@ -119,22 +150,30 @@ TEST(CountErrors, Options) {
        "attention.o "
        "attention.o_bias attention.residual mlp.norm mlp.up mlp.up_bias mlp.act mlp.down "
        "mlp.down_bias "
-       "mlp.residual"                                                                                                    },
+       "mlp.residual"                                                                                                        },
+      {"count gpt2 --remat save:mlp.up,attention.q,mlp.up",
+       "--remat save: expected each tensor once, got 'mlp.up' again"                                                         },
       {"count gpt2 --mode forward --remat full",
-       "--remat: only training recomputes, got it with --mode forward"                                                   },
+       "--remat: only training recomputes, got it with --mode forward"                                                       },
       {"count gpt2 --convention foo",
        "--convention: unknown 'foo', known: exact dense 6nd megatron21 korthikanti megatron-lm "
-       "megatron-bridge palm nanogpt mosaic chinchilla flash"                                                            },
-      {"count gpt2 --intensity 0",                      "--intensity: expected more than 0, got '0'"                     },
+       "megatron-bridge palm nanogpt mosaic chinchilla flash"                                                                },
+      {"count gpt2 --intensity 0",                          "--intensity: expected more than 0, got '0'"                     },
       {"count gpt2 --intensity nan",
-       "--intensity: expected a quantity such as 14.8T or 8Ki, got 'nan'"                                                },
+       "--intensity: expected a quantity such as 14.8T or 8Ki, got 'nan'"                                                    },
       {"count gpt2 --on h100 --intensity 3",
-       "--intensity: expected --on HW or --intensity I, got both"                                                        },
-      {"count gpt2 --bogus",                            "count: unexpected argument '--bogus', did you mean --logits?"   },
+       "--intensity: expected --on HW or --intensity I, got both"                                                            },
+      {"count gpt2 --bogus",                                "count: unexpected argument '--bogus', did you mean --logits?"   },
  // Overflow names the quantity; no number comes out.
       {"count llama-3.1-405b --batch 1Ti --seq 1Ti",
        "FLOPs of forward attention.qk: 2*B*T*S*N*H - B*T^2*N*H + B*T*N*H does not fit into 128 "
-       "bits"                                                                                                            },
+       "bits"                                                                                                                },
+      {"count llama-3-8b --intensity 1e38",
+       "analysis: attention relative to feed-forward: 41943040 * "
+       "100000000000000000000000000000000000000 does not fit into 128 bits"                                                  },
+      {"count qwen3-30b-a3b --intensity 1e30",
+       "analysis: moe_critical_batch_tokens: 1000000000000000000000000000000 * 1207959552 does not "
+       "fit into 128 bits"                                                                                                   },
   };
   for (const Row& row : kRows) expect_refused(row);
 }
@@ -158,6 +197,11 @@ TEST(MfuErrors, Questions) {
        "mfu: hardware 'A100-SXM4-80GB': no peak for fp8, known: fp64, fp64_matrix, fp32, tf32, "
        "fp16, bf16, int8, "
        "int4"                                                                                           },
+      {"mfu params=1e38 --tokens 1e38",
+       "mfu: model FLOPs: 6 * 100000000000000000000000000000000000000 does not fit into 128 bits"       },
+      {"mfu params=7e9 --tokens 1T --hours 1e38 --on h100",
+       "mfu: available FLOPs: 989400000000000 * 100000000000000000000000000000000000000 does not "
+       "fit into 128 bits"                                                                              },
       {"mfu gpt2",                                               "mfu: --tokens is required"            },
   };
   for (const Row& row : kRows) expect_refused(row);

@@ -12,6 +12,7 @@
 #include "flopwise/base/names.h"
 #include "flopwise/model/families/family.h"
 #include "flopwise/model/families/fields.h"
+#include "flopwise/model/families/unread.h"
 #include "flopwise/model/read_model.h"
 
 namespace flopwise {
@@ -232,8 +233,7 @@ constexpr Family kT5 = {
     .read = read_t5,
     .activation = "relu",
     .tied = true,
-    .ignored = {"is_encoder_decoder", "is_gated_act", "dense_act_fn",
-                "relative_attention_max_distance"},
+    .ignored = {"is_encoder_decoder", "relative_attention_max_distance"},
 };
 
 constexpr Family kMt5 = {
@@ -241,8 +241,7 @@ constexpr Family kMt5 = {
     .class_name = "MT5",
     .read = read_t5,
     .activation = "gated-gelu",
-    .ignored = {"is_encoder_decoder", "is_gated_act", "dense_act_fn",
-                "relative_attention_max_distance"},
+    .ignored = {"is_encoder_decoder", "relative_attention_max_distance"},
 };
 
 constexpr Family kBert = {

@@ -298,10 +298,9 @@ TEST(Families, SparseStepAndDenseLayers) {
   EXPECT_EQ(kinds(every_third), "dense:32 moe:16");
   EXPECT_EQ(mlp_of(groups(every_third)[0].layer).d_ff, 6144);
   EXPECT_EQ(moe_of(groups(every_third)[1].layer).expert.d_ff, 768);
-  // Layer 5 would be the second mixture; 4 is dense anyway, 99 does not exist.
-  EXPECT_EQ(
-      kinds(read(qwen3_moe(R"({"decoder_sparse_step": 3, "mlp_only_layers": [5, 4, 99, -1]})"))),
-      "dense:33 moe:15");
+  // Layer 5 would be the second mixture; 4 is dense anyway.
+  EXPECT_EQ(kinds(read(qwen3_moe(R"({"decoder_sparse_step": 3, "mlp_only_layers": [5, 4]})"))),
+            "dense:33 moe:15");
   EXPECT_EQ(kinds(read(qwen3_moe(R"({"mlp_only_layers": [0]})"))), "dense:1 moe:47");
   EXPECT_EQ(kinds(read(qwen3_moe(
                 R"({"mlp_only_layers": [0], "use_sliding_window": true, "sliding_window": 16,
@@ -363,13 +362,13 @@ TEST(Families, Gemma3Text) {
   EXPECT_EQ(kinds(read(gemma3_text(R"({"sliding_window": null})"))), "layer:26");
 }
 
-TEST(Families, LayerTypesWinOverThePattern) {
+TEST(Families, LayerTypesWinOverTheDefaultPattern) {
   const Model model = read(gemma3_text(
       R"({"num_hidden_layers": 3, "layer_types": ["full_attention", "sliding_attention",
                                                   "full_attention"]})"));
   EXPECT_EQ(kinds(model), "global:2 local:1");
   const Model qwen = read(qwen2(
-      R"({"use_sliding_window": true, "sliding_window": 4, "max_window_layers": 3,
+      R"({"use_sliding_window": true, "sliding_window": 4,
           "layer_types": ["sliding_attention", "sliding_attention", "full_attention"]})"));
   EXPECT_EQ(kinds(qwen), "local:2 global:1");
 }
@@ -496,7 +495,7 @@ TEST(Families, BertHeadsFollowTheClass) {
       {R"({"architectures": []})",                                                HeadKind::kPooler,       0, false},
       {R"({"architectures": ["BertForSequenceClassification"]})",                 HeadKind::kPooledLabels, 2,
        false                                                                                                       },
-      {R"({"architectures": ["BertForSequenceClassification"], "num_labels": 9,
+      {R"({"architectures": ["BertForSequenceClassification"], "num_labels": 1,
            "id2label": {"0": "a"}})",
        HeadKind::kPooledLabels,                                                                            1, false},
       {R"({"architectures": ["BertForTokenClassification"], "num_labels": 9})",
@@ -649,8 +648,8 @@ TEST(FamilyErrors, Sizes) {
       {llama(R"({"head_dim": -4})"),
        "config.json: head_dim: expected a whole number of 0 ... 1099511627776, got -4"          },
       {llama(R"({"head_dim": 5})"),
-       "model 'config.json': decoder.layer.attention: rotary_dim must be even, got rotary_dim=5 "
-       "head_dim=5"                                                                             },
+       "config.json: head_dim: expected heads that rotate an even number of elements, got 5 of "
+       "head_dim = 5"                                                                           },
       {bert(R"({"num_attention_heads": 5})"),
        "config.json: hidden_size: expected a multiple of num_attention_heads = 5, got 768"      },
   });
@@ -691,7 +690,8 @@ TEST(FamilyErrors, Layers) {
        "'chunked_attention'"                                                              },
       {gemma3_text(R"({"num_hidden_layers": 1, "layer_types": ["sliding_attention"],
                        "sliding_window": null})"),
-       "config.json: layer_types[0]: sliding_attention, but there is no sliding_window"   },
+       "config.json: layer_types[0]: expected full_attention, since there is no sliding_window, "
+       "got 'sliding_attention'"                                                          },
       {gemma3_text(R"({"sliding_window_pattern": 0})"),
        "config.json: sliding_window_pattern: expected a whole number of 1 ... 1099511627776, got "
        "0"                                                                                },
@@ -707,20 +707,24 @@ TEST(FamilyErrors, Layers) {
 TEST(FamilyErrors, FieldsThatChangeACost) {
   expect_errors({
       {llama(R"({"num_nextn_predict_layers": 1})"),
-       "config.json: field 'num_nextn_predict_layers' = 1 is not understood for model_type "
-       "'llama'"                                                                                                                                            },
+       "config.json: field 'num_nextn_predict_layers' is not understood for model_type 'llama', "
+       "expected it absent, null, false, 0 or empty, got 1"                                                                                                 },
       {llama(R"({"sliding_window": 4096})"),
-       "config.json: field 'sliding_window' = 4096 is not understood for model_type 'llama'"                                                                },
+       "config.json: field 'sliding_window' is not understood for model_type 'llama', "
+       "expected it absent, null, false, 0 or empty, got 4096"                                                                                              },
       {llama(R"({"vision_config": {"depth": 2}})"),
-       "config.json: field 'vision_config' = an object is not understood for model_type 'llama'"                                                            },
+       "config.json: field 'vision_config' is not understood for model_type 'llama', "
+       "expected it absent, null, false, 0 or empty, got an object"                                                                                         },
       {bert(R"({"is_decoder": true})"),
-       "config.json: field 'is_decoder' = true is not understood for model_type 'bert'"                                                                     },
+       "config.json: field 'is_decoder' is not understood for model_type 'bert', "
+       "expected it absent, null, false, 0 or empty, got true"                                                                                              },
       {R"({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "vocab_size": 7,
            "add_cross_attention": true})",
-       "config.json: field 'add_cross_attention' = true is not understood for model_type 'gpt2'"                                                            },
+       "config.json: field 'add_cross_attention' is not understood for model_type 'gpt2', "
+       "expected it absent, null, false, 0 or empty, got true"                                                                                              },
       {R"({"model_type": "gemma3", "text_config": {"num_hidden_layers": 2, "use_lora": true}})",
-       "config.json: field 'text_config.use_lora' = true is not understood for model_type "
-       "'gemma3_text'"                                                                                                                                      },
+       "config.json: field 'text_config.use_lora' is not understood for model_type 'gemma3_text', "
+       "expected it absent, null, false, 0 or empty, got true"                                                                                              },
       {R"({"model_type": "gemma3", "text_config": {}, "vision_config": {"depth": 2}})",
        "config.json: vision_config: vision towers are not counted yet, expected a config without "
        "this field"                                                                                                                                         },

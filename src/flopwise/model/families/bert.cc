@@ -19,8 +19,12 @@ Head read_bert_head(Config& config) {
                                     {"ForTokenClassification",    HeadKind::kTokenLabels },
                                     {"ForQuestionAnswering",      HeadKind::kTokenLabels }
   });
+  const bool has_pooler =
+      head.kind != HeadKind::kPooler || config.fields.boolean_or("add_pooling_layer", true);
+  if (!has_pooler) head.kind = HeadKind::kNone;
   if (suffix.empty()) {
-    config.model.assumptions.emplace_back("architectures is absent: BertModel, with its pooler");
+    config.model.assumptions.push_back(fmt::format("architectures is absent: BertModel, {} pooler",
+                                                   has_pooler ? "with its" : "without a"));
   }
   if (suffix == "ForMultipleChoice") head.labels = 1;          // a score per choice
   if (suffix == "ForNextSentencePrediction") head.labels = 2;  // follows or not

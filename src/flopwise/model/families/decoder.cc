@@ -64,36 +64,92 @@ QkvoBias read_attention_bias(Config& config) {
   return {.qkv = bias, .o = bias};
 }
 
-// The share of each head that is rotated. Newer files keep it inside rope_parameters.
-double read_rotary_share(Config& config) {
-  const Family& family = config.family;
-  if (!family.reads_rotary_share) return family.rotary_share;
-  double absent = family.rotary_share;
-  if (config.fields.has("rope_parameters")) {
-    absent = config.fields.object("rope_parameters").number_or("partial_rotary_factor", absent);
-  }
-  const std::string_view field = spelling_of(config, {"partial_rotary_factor", "rotary_pct"});
-  const double share = config.fields.number_or(field, absent);
-  config.fields.mark_read("rotary_pct");  // files with both say the same
-  if (share >= 0 && share <= 1) return share;
+// The share of each head that is rotated, and the field that says so; "" where none does.
+struct RotaryShare {
+  double share = 1;
+  std::string where;
+};
+
+void add_share(JsonFields& fields, std::string_view field, std::vector<RotaryShare>& said) {
+  if (!fields.has(field)) return;
+  said.push_back({fields.number_or(field, 1), fields.where(field)});
+  if (said.back().share >= 0 && said.back().share <= 1) return;
   throw UserError(
-      fmt::format("{}: expected a share of 0 ... 1, got {}", config.fields.where(field), share));
+      fmt::format("{}: expected a share of 0 ... 1, got {}", said.back().where, said.back().share));
+}
+
+// Newer files say it inside rope_parameters, there perhaps for each kind of layer.
+std::vector<RotaryShare> said_rotary_shares(Config& config) {
+  constexpr std::string_view kFactor = "partial_rotary_factor";
+  std::vector<RotaryShare> said;
+  add_share(config.fields, kFactor, said);
+  add_share(config.fields, "rotary_pct", said);
+  for (const std::string_view field : {"rope_parameters", "rope_scaling"}) {
+    if (!config.fields.has(field)) continue;
+    JsonFields rope = config.fields.object(field);
+    add_share(rope, kFactor, said);
+    for (const std::string& kind : rope.unread()) {
+      if (!rope.raw(kind).is_object()) continue;
+      JsonFields inner = rope.object(kind);
+      add_share(inner, kFactor, said);
+    }
+  }
+  return said;
+}
+
+RotaryShare read_rotary_share(Config& config) {
+  const Family& family = config.family;
+  const std::vector<RotaryShare> said = said_rotary_shares(config);
+  if (said.empty()) return {family.rotary_share, ""};
+  const RotaryShare& first = said.front();
+  for (const RotaryShare& other : said) {
+    if (other.share == first.share) continue;
+    const std::string_view name = std::string_view(first.where).substr(config.fields.file().size());
+    throw UserError(fmt::format("{}: expected {}, as{} says, got {}", other.where, first.share,
+                                name.substr(1), other.share));
+  }
+  if (family.reads_rotary_share || first.share == family.rotary_share) return first;
+  throw UserError(fmt::format("{}: expected {}, the share of every {}, got {}", first.where,
+                              family.rotary_share, family.model_type, first.share));
+}
+
+void refuse_odd_rotary_dim(const Config& config, const Attention& attention,
+                           const RotaryShare& rotary) {
+  if (attention.rotary_dim % 2 == 0) return;
+  const FieldNames& names = config.family.names;
+  if (!rotary.where.empty() && rotary.share < 1) {
+    throw UserError(
+        fmt::format("{}: expected a share that rotates an even number of the {} "
+                    "elements of a head, got {}, which rotates {}",
+                    rotary.where, attention.head_dim, rotary.share, attention.rotary_dim));
+  }
+  const bool says_head_dim = !names.head_dim.empty() && config.fields.has(names.head_dim);
+  throw UserError(
+      fmt::format("{}: expected heads that rotate an even number of elements, got {} "
+                  "of head_dim = {}",
+                  config.fields.where(says_head_dim ? names.head_dim : names.d_model),
+                  attention.rotary_dim, attention.head_dim));
 }
 
 void set_position(Config& config, Attention& attention) {
   attention.position = config.family.position;
   if (attention.position != PositionKind::kRotary) return;
   const double head_dim = static_cast<double>(attention.head_dim);
-  attention.rotary_dim = static_cast<std::int64_t>(head_dim * read_rotary_share(config));
+  const RotaryShare rotary = read_rotary_share(config);
+  attention.rotary_dim = static_cast<std::int64_t>(head_dim * rotary.share);
+  refuse_odd_rotary_dim(config, attention, rotary);
   if (attention.rotary_dim == 0) attention.position = PositionKind::kNone;
 }
 
-// The cap of cap*tanh(x/cap); 0 when there is none, which null says too. `usual` is the class
-// default.
+// The cap of cap*tanh(x/cap); 0 when there is none, which null says. `usual` is the class default.
 double read_softcap(Config& config, std::string_view field, double usual) {
   if (config.family.softcap == Softcap::kNoField) return 0;
   if (!config.mentions(field)) return config.family.softcap == Softcap::kOnWhenAbsent ? usual : 0;
-  return config.fields.number_or(field, 0);
+  if (!config.fields.has(field)) return 0;
+  const double cap = config.fields.number_or(field, 0);
+  if (cap > 0) return cap;
+  throw UserError(fmt::format("{}: expected a number above 0, or null for no cap, got {}",
+                              config.fields.where(field), cap));
 }
 
 Attention read_attention(Config& config) {
@@ -184,7 +240,8 @@ std::vector<LayerGroup> read_layers(Config& config, const Layer& base) {
     return NamedLayer{plan.kind_of(i), layer};
   };
   std::vector<LayerGroup> groups = group_layers(plan.pattern(), layer_at);
-  config.fields.mark_read(config.family.names.d_ff);
+  // Files carry the width of dense layers also where every layer has experts: unused, but read.
+  config.fields.integer_or(config.family.names.d_ff, 0, 0, kMaxAxisSize);
   return groups;
 }
 
@@ -193,6 +250,7 @@ std::vector<LayerGroup> read_layers(Config& config, const Layer& base) {
 void read_decoder(Config& config) {
   const Family& family = config.family;
   Model& model = config.model;
+  config.fields.boolean_or("is_decoder", true);  // false, which old files say of all, says nothing
   model.d_model = read_size(config, family.names.d_model, family.absent.d_model);
   model.vocab = read_size(config, "vocab_size", family.absent.vocab);
   model.context =

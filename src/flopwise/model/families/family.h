@@ -112,7 +112,7 @@ struct Family {
   // What the row cannot say, for one layer and the stack around it.
   void (*adjust)(Config& config, Layer& layer, Stack& stack) = nullptr;
   // Fields whose names sound like cost, but which the family's code does not use; * as in
-  // fields.cc.
+  // unread.cc.
   std::array<std::string_view, 4> ignored = {};
 };
 

@@ -1,8 +1,9 @@
-// Reading the fields of a config.json: sizes, activations, heads, and what nobody understood.
+// Reading the fields of a config.json: sizes, activations, heads.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "flopwise/model/families/family.h"
 
 namespace flopwise {
+
+std::string lower_case(std::string_view text);
 
 // A whole number of 1 ... 2^40. When the field is absent or null: `absent`, noted among the model's
 // assumptions; a UserError if that is 0.
@@ -19,9 +22,11 @@ std::int64_t read_size(Config& config, std::string_view field, std::int64_t abse
 Activation read_activation(Config& config, std::string_view field, std::string_view absent);
 // The same for a name at hand; `where` is the place in the message.
 Activation activation_called(std::string_view name, const std::string& where);
+std::optional<Activation> find_activation(std::string_view name);
 
-// The first of `fields` that the config mentions; the first of all when it mentions none.
-std::string_view spelling_of(const Config& config, std::initializer_list<std::string_view> fields);
+// Which of `fields`, names of one quantity, the config uses; the first when it uses none. UserError
+// when two of them say different things.
+std::string_view spelling_of(Config& config, std::initializer_list<std::string_view> fields);
 
 // A head as one of the family's classes has it.
 struct HeadClass {
@@ -35,8 +40,5 @@ Head read_head(Config& config, const std::vector<HeadClass>& known);
 const std::vector<HeadClass>& decoder_heads();
 // What follows the class name in `architectures`: "ForCausalLM"; "" when absent.
 std::string class_suffix(Config& config);
-
-// UserError naming the first field that was not read, could change a cost, and is not switched off.
-void refuse_unread(const Config& config);
 
 }  // namespace flopwise

@@ -3,6 +3,7 @@
 
 #include "flopwise/base/error.h"
 #include "flopwise/model/families/fields.h"
+#include "flopwise/model/families/unread.h"
 
 namespace flopwise {
 
@@ -14,10 +15,19 @@ void read_gemma3(Config& config) {
   }
   const Head head = read_head(config, decoder_heads());
   Family family = *find_family("gemma3_text");
-  family.tied = config.fields.boolean_or("tie_word_embeddings", family.tied);
+  const std::string_view tie = "tie_word_embeddings";
+  family.tied = config.fields.boolean_or(tie, family.tied);
   const nlohmann::json& object = config.fields.raw("text_config");
   Config text{object, config.fields.object("text_config"), family, config.model};
-  text.fields.mark_read("model_type");
+  const std::string type = text.fields.text_or("model_type", std::string(family.model_type));
+  if (type != family.model_type) {
+    throw UserError(fmt::format("{}: expected {}, got {}", text.fields.where("model_type"),
+                                family.model_type, quoted(type)));
+  }
+  if (config.fields.has(tie) && text.fields.boolean_or(tie, family.tied) != family.tied) {
+    throw UserError(fmt::format("{}: expected {}, as {} beside text_config says, got {}",
+                                text.fields.where(tie), family.tied, tie, !family.tied));
+  }
   read_decoder(text);
   refuse_unread(text);
   config.model = text.model;

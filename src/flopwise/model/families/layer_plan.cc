@@ -11,6 +11,7 @@
 namespace flopwise {
 namespace {
 
+// layer_types, where it is given: whether each layer slides.
 std::vector<bool> read_layer_types(Config& config, std::int64_t layers, std::int64_t window) {
   const std::vector<std::string> types = config.fields.texts_or("layer_types", {});
   if (types.empty() && !config.fields.has("layer_types")) return {};
@@ -27,7 +28,10 @@ std::vector<bool> read_layer_types(Config& config, std::int64_t layers, std::int
                                   quoted(type)));
     }
     if (type == "sliding_attention" && window == 0) {
-      throw UserError(fmt::format("{}: sliding_attention, but there is no sliding_window", place));
+      throw UserError(
+          fmt::format("{}: expected full_attention, since there is no sliding_window, "
+                      "got 'sliding_attention'",
+                      place));
     }
     listed.push_back(type == "sliding_attention");
   }
@@ -43,31 +47,82 @@ std::int64_t read_window(Config& config) {
   return config.fields.boolean_or("use_sliding_window", on_unless_said) ? window : 0;
 }
 
+// A family without windows: what its file says about them must amount to none.
+void refuse_windows(Config& config, std::int64_t layers) {
+  JsonFields& fields = config.fields;
+  const bool is_on = fields.boolean_or("use_sliding_window", fields.has("sliding_window"));
+  if (is_on && fields.has("use_sliding_window")) {
+    throw UserError(fmt::format("{}: expected false, since model_type '{}' has no window, got true",
+                                fields.where("use_sliding_window"), config.family.model_type));
+  }
+  if (!is_on) {  // a window switched off, and what would say where it slides
+    fields.mark_read("sliding_window");
+    fields.mark_read("max_window_layers");
+  }
+  if (!fields.raw("layer_types").empty()) read_layer_types(config, layers, 0);
+}
+
+// layer_types lists what the class would derive from `field`; a file that gives both gives one
+// twice.
+void refuse_other_pattern(const Config& config, const WindowPlan& plan, std::string_view field) {
+  if (!config.fields.has(field)) return;
+  WindowPlan derived = plan;
+  derived.listed.clear();
+  for (std::size_t i = 0; i < plan.listed.size(); ++i) {
+    if (derived.has_window(static_cast<std::int64_t>(i)) == plan.listed[i]) continue;
+    const auto name = [](bool slides) { return slides ? "sliding_attention" : "full_attention"; };
+    throw UserError(fmt::format("{}[{}]: expected {}, as {} = {} says, got '{}'",
+                                config.fields.where("layer_types"), i, name(!plan.listed[i]), field,
+                                shown(*config.object.find(field)), name(plan.listed[i])));
+  }
+}
+
 WindowPlan read_window_plan(Config& config, std::int64_t layers) {
   WindowPlan plan;
   const WindowRule rule = config.family.window_rule;
-  if (rule == WindowRule::kNone) return plan;
+  if (rule == WindowRule::kNone) {
+    refuse_windows(config, layers);
+    return plan;
+  }
   plan.size = read_window(config);
+  std::string_view pattern;
   if (rule == WindowRule::kLate) {
-    plan.first = config.fields.integer_or("max_window_layers", 28, 0, kMaxAxisSize);
+    pattern = "max_window_layers";
+    plan.first = config.fields.integer_or(pattern, 28, 0, kMaxAxisSize);
   }
   if (rule == WindowRule::kAlternating) {
-    const std::string_view name =
-        spelling_of(config, {"sliding_window_pattern", "_sliding_window_pattern"});
+    pattern = spelling_of(config, {"sliding_window_pattern", "_sliding_window_pattern"});
     plan.full_period =
-        config.fields.integer_or(name, config.family.window_pattern, 1, kMaxAxisSize);
+        config.fields.integer_or(pattern, config.family.window_pattern, 1, kMaxAxisSize);
   }
   plan.listed = read_layer_types(config, layers, plan.size);
+  refuse_other_pattern(config, plan, pattern);
   return plan;
 }
 
-MoePlan read_moe_plan(Config& config) {
+std::set<std::int64_t> read_dense_layers(Config& config, std::int64_t layers) {
+  const std::string_view field = "mlp_only_layers";
+  std::set<std::int64_t> dense;
+  std::size_t index = 0;
+  for (const std::int64_t layer : config.fields.integers_or(field, {})) {
+    const std::string place = fmt::format("{}[{}]", config.fields.where(field), index++);
+    if (layer < 0 || layer >= layers) {
+      throw UserError(
+          fmt::format("{}: expected a layer of 0 ... {}, got {}", place, layers - 1, layer));
+    }
+    if (!dense.insert(layer).second) {
+      throw UserError(fmt::format("{}: expected each layer once, got {} again", place, layer));
+    }
+  }
+  return dense;
+}
+
+MoePlan read_moe_plan(Config& config, std::int64_t layers) {
   MoePlan plan;
   plan.any = config.family.moe != MoeRule::kNone;
   if (!plan.any || config.family.moe == MoeRule::kAll) return plan;
   plan.step = config.fields.integer_or("decoder_sparse_step", 1, 1, kMaxAxisSize);
-  const auto dense = config.fields.integers_or("mlp_only_layers", {});
-  plan.dense = {dense.begin(), dense.end()};
+  plan.dense = read_dense_layers(config, layers);
   return plan;
 }
 
@@ -94,7 +149,6 @@ LayerPattern LayerPlan::pattern() const {
     }
   }
   for (const std::int64_t i : experts.dense) {
-    if (i < 0 || i >= layers) continue;  // names no layer
     pattern.breaks.push_back(i);
     pattern.breaks.push_back(i + 1);
   }
@@ -102,7 +156,7 @@ LayerPattern LayerPlan::pattern() const {
 }
 
 std::string LayerPlan::kind_of(std::int64_t i) const {
-  const std::string window = windows.has_window(i) ? "local" : "global";
+  std::string window = windows.has_window(i) ? "local" : "global";
   const std::string feed_forward = experts.is_moe(i) ? "moe" : "dense";
   if (!experts.any) return window;
   return windows.size > 0 ? window + "_" + feed_forward : feed_forward;
@@ -112,7 +166,7 @@ LayerPlan read_layer_plan(Config& config) {
   LayerPlan plan;
   plan.layers = read_size(config, config.family.names.layers, config.family.absent.layers);
   plan.windows = read_window_plan(config, plan.layers);
-  plan.experts = read_moe_plan(config);
+  plan.experts = read_moe_plan(config, plan.layers);
   return plan;
 }
 

@@ -26,15 +26,31 @@ Attention read_attention(Config& config) {
   return attention;
 }
 
-// "relu", or "gated-gelu", whose gelu is the tanh approximation.
+// feed_forward_proj is "relu", or "gated-gelu", whose gelu is the tanh approximation. Newer files
+// say it again in two fields of their own, which count where they stand alone.
 Mlp read_mlp(Config& config) {
   constexpr std::string_view kGated = "gated-";
+  JsonFields& fields = config.fields;
   const std::string field = "feed_forward_proj";
-  std::string name = config.fields.text_or(field, std::string(config.family.activation));
+  const std::string said = fields.text_or(field, std::string(config.family.activation));
   Mlp mlp;
-  mlp.gated = name.starts_with(kGated);
-  if (mlp.gated) name = name == "gated-gelu" ? "gelu_new" : name.substr(kGated.size());
-  mlp.activation = activation_called(name, config.fields.where(field));
+  mlp.gated = said.starts_with(kGated);
+  const std::string name = !mlp.gated             ? said
+                           : said == "gated-gelu" ? "gelu_new"
+                                                  : said.substr(kGated.size());
+  mlp.activation = activation_called(name, fields.where(field));
+  const bool gated = fields.boolean_or("is_gated_act", mlp.gated);
+  const Activation activation = read_activation(config, "dense_act_fn", name);
+  const auto refuse = [&](std::string_view other, const std::string& expected) {
+    throw UserError(fmt::format("{}: expected {}, as {} = {} says, got {}", fields.where(other),
+                                expected, field, quoted(said), shown(fields.raw(other))));
+  };
+  if (fields.has(field) && gated != mlp.gated) {
+    refuse("is_gated_act", mlp.gated ? "true" : "false");
+  }
+  if (fields.has(field) && activation != mlp.activation) refuse("dense_act_fn", name);
+  mlp.gated = gated;
+  mlp.activation = activation;
   mlp.d_ff = read_size(config, "d_ff");
   return mlp;
 }
