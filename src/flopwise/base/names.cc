@@ -39,6 +39,7 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
   // No known name is near 100 characters; the cut keeps a megabyte of text from costing seconds.
   const std::string_view head = name.substr(0, 100);
   std::vector<Candidate> candidates;
+  candidates.reserve(names.size());
   for (const std::string& known : names) candidates.push_back({edit_distance(head, known), &known});
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });

@@ -168,6 +168,7 @@ const Convention& find_convention(std::string_view name) {
                                   [&](const Convention& c) { return c.name == name; });
   if (found != kConventions.end()) return *found;
   std::vector<std::string_view> known;
+  known.reserve(std::size(kConventions));
   for (const Convention& convention : kConventions) known.push_back(convention.name);
   throw UserError(
       fmt::format("--convention: unknown {}, known: {}", quoted(name), fmt::join(known, " ")));

@@ -60,17 +60,17 @@ class WorkVisitor {
 
   // max, subtract, exp, add, divide; and one multiply where the scores are scaled.
   Work operator()(const Softmax& kind) const {
-    return vector((kind.scaled ? 6 : 5) * live_elements(input(0)));
+    return vector((kind.scale ? 6 : 5) * live_elements(input(0)));
   }
 
   // subtract, exp; and the scale.
   Work operator()(const SoftmaxFromStats& kind) const {
-    return vector((kind.scaled ? 3 : 2) * live_elements(input(0)));
+    return vector((kind.scale ? 3 : 2) * live_elements(input(0)));
   }
 
   // p*dp and its row sum (2, unless the sum is at hand), subtract, multiply; and the scale.
   Work operator()(const SoftmaxBackward& kind) const {
-    const int operations_each = (kind.from_delta ? 2 : 4) + (kind.scaled ? 1 : 0);
+    const int operations_each = (kind.from_delta ? 2 : 4) + (kind.scale ? 1 : 0);
     return vector(operations_each * live_elements(input(0)));
   }
 
@@ -128,16 +128,14 @@ class WorkVisitor {
   Work operator()(const Convolution& kind) const {
     return convolution(kind.op_class, input(1), output());
   }
-  Work operator()(const ConvolutionBackward&) const {
-    const bool gives_kernel = output().gradient_of != kNoTensor &&
-                              graph_.tensor(output().gradient_of).role == Role::kParameter;
-    return convolution(OpClass::kMatmul, gives_kernel ? output() : input(1), input(0));
+  Work operator()(const ConvolutionBackward& kind) const {
+    return convolution(OpClass::kMatmul, kind.of_kernel ? output() : input(1), input(0));
   }
 
   Work operator()(const Relabel&) const { return free_of_cost(); }
   Work operator()(const CacheAppend&) const { return free_of_cost(); }
-  Work operator()(const TakeLast&) const { return free_of_cost(); }
-  Work operator()(const TakeLastBackward&) const { return free_of_cost(); }
+  Work operator()(const TakeOne&) const { return free_of_cost(); }
+  Work operator()(const TakeOneBackward&) const { return free_of_cost(); }
 
  private:
   const Tensor& input(std::size_t i) const { return graph_.tensor(op_.inputs.at(i)); }

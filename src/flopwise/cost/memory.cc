@@ -74,6 +74,15 @@ class BlockMemory {
     return -1;
   }
 
+  // Where the memory made at `at` is made anew, just behind that operation; `end` where it is not.
+  int remade_before(TensorId storage, int at, int end) const {
+    for (int i = at + 1; i < end; ++i) {
+      const std::vector<TensorId>& outputs = ops()[static_cast<std::size_t>(i)].outputs;
+      if (std::find(outputs.begin(), outputs.end(), storage) != outputs.end()) return i + 1;
+    }
+    return end;
+  }
+
   // Whether only the kernel that makes the tensor reads it: then it never lives in memory.
   bool stays_inside(TensorId storage, int made_at) const {
     const bool is_output =
@@ -120,9 +129,8 @@ class BlockMemory {
 
   void add_made(TensorId id, int at) {
     const bool forward = at < boundary_;
-    const int pass_begin = forward ? 0 : boundary_;
     const int pass_end = forward ? boundary_ : last_;
-    int to = std::max(at, last_reader(id, pass_begin, pass_end));
+    int to = std::max(at, last_reader(id, at + 1, remade_before(id, at, pass_end)));
     if (forward && is_saved(id)) to = std::max(boundary_ - 1, last_reader(id, boundary_, last_));
     const bool is_output = std::any_of(graph_.outputs.begin(), graph_.outputs.end(),
                                        [&](TensorId out) { return graph_.storage_of(out) == id; });
@@ -144,7 +152,7 @@ class BlockMemory {
       if (tensor.shared && kept_.count(tensor.name) > 0) return;  // an earlier block's
       int to = last_reader(id, 0, is_saved(id) ? last_ : boundary_);
       // What the repeats share is still needed by the others.
-      if (to >= 0 && tensor.shared && is_repeated_) to = std::max(to, boundary_ - 1);
+      if (to >= 0 && tensor.shared && is_repeated_) to = is_saved(id) ? last_ : boundary_ - 1;
       if (to >= 0) add(id, 0, to);
     }
   }

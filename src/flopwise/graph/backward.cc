@@ -68,7 +68,9 @@ class Differentiator {
       return std::holds_alternative<CrossEntropy>(op.kind) && op.outputs[0] == output;
     });
     // A loss needs no incoming gradient: its own derivative is one.
-    give(output, is_loss ? kNoTensor : new_gradient(output));
+    const TensorId arriving = is_loss ? kNoTensor : new_gradient(output);
+    graph_.gradients.push_back({output, arriving, kNoTensor});
+    give(output, arriving);
   }
 
   void give(TensorId tensor, TensorId gradient) { contributions_[tensor].push_back(gradient); }
@@ -95,10 +97,13 @@ class Differentiator {
       const Tensor& tensor = graph_.tensor(id);
       const bool is_source = tensor.role == Role::kInput || tensor.role == Role::kParameter;
       if (!is_source || !has_gradient(id)) continue;
+      GradientOf link{id, kNoTensor, kNoTensor};
       if (tensor.role == Role::kInput && tensor.shared) {
-        give(id, new_gradient(id, "grad." + tensor.name + ".other_layers"));
+        link.arriving = new_gradient(id, "grad." + tensor.name + ".other_layers");
+        give(id, link.arriving);
       }
-      gradient(id);
+      link.gradient = gradient(id);
+      graph_.gradients.push_back(link);
     }
   }
 
@@ -184,7 +189,7 @@ class Differentiator {
   void pull(const Op& op, const Softmax& kind, TensorId dy) {
     std::vector<TensorId> inputs = {op.outputs[0], dy};
     if (delta_ != kNoTensor) inputs.push_back(delta_);
-    emit_gradient(op, op.inputs[0], SoftmaxBackward{kind.axis, kind.scaled, delta_ != kNoTensor},
+    emit_gradient(op, op.inputs[0], SoftmaxBackward{kind.axis, kind.scale, delta_ != kNoTensor},
                   std::move(inputs));
   }
 
@@ -218,7 +223,9 @@ class Differentiator {
   }
 
   void pull(const Op& op, const Rotary& kind, TensorId dy) {
-    emit_gradient(op, op.inputs[0], kind, {dy});  // the inverse rotation
+    Rotary back = kind;
+    back.inverse = !kind.inverse;
+    emit_gradient(op, op.inputs[0], back, {dy});
   }
 
   void pull(const Op& op, const Dropout&, TensorId dy) {
@@ -230,10 +237,11 @@ class Differentiator {
                   {op.inputs[0], op.inputs[1], op.outputs[1]});
   }
 
-  void pull(const Op& op, const Convolution&, TensorId dy) {
+  void pull(const Op& op, const Convolution& kind, TensorId dy) {
     for (std::size_t i = 0; i < 2; ++i) {
       if (!wants(op.inputs[i])) continue;
-      emit_gradient(op, op.inputs[i], ConvolutionBackward{}, {dy, op.inputs[1 - i]});
+      emit_gradient(op, op.inputs[i], ConvolutionBackward{kind.stride, i == 1},
+                    {dy, op.inputs[1 - i]});
     }
   }
 
@@ -245,8 +253,8 @@ class Differentiator {
     give(op.inputs[0], result);
   }
 
-  void pull(const Op& op, const TakeLast&, TensorId dy) {
-    emit_gradient(op, op.inputs[0], TakeLastBackward{}, {dy});
+  void pull(const Op& op, const TakeOne& kind, TensorId dy) {
+    emit_gradient(op, op.inputs[0], TakeOneBackward{kind.last}, {dy});
   }
 
   // No training step differentiates through these.
@@ -258,7 +266,7 @@ class Differentiator {
   void pull(const Op& op, const TopKBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const CrossEntropyBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const ConvolutionBackward&, TensorId) { no_gradient(op); }
-  void pull(const Op& op, const TakeLastBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const TakeOneBackward&, TensorId) { no_gradient(op); }
   [[noreturn]] void no_gradient(const Op& op) {
     throw InternalError(op.name + ": this operation has no gradient");
   }
@@ -288,7 +296,7 @@ class Differentiator {
       op.pass = Pass::kRecompute;
       op.region = region_;
       if (const auto* softmax = std::get_if<Softmax>(&op.kind)) {
-        op.kind = SoftmaxFromStats{softmax->axis, softmax->scaled};
+        op.kind = SoftmaxFromStats{softmax->axis, softmax->scale};
         op.inputs.push_back(forward.row_stats);
         op.outputs.resize(1);
       }

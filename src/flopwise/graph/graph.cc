@@ -23,7 +23,7 @@ std::string kind_name(const OpKind& kind) {
     std::string operator()(const Broadcast&) const { return "broadcast"; }
     std::string operator()(const Sum&) const { return "sum"; }
     std::string operator()(const Softmax& s) const {
-      return s.scaled ? "softmax(scale)" : "softmax";
+      return s.scale ? "softmax(scale)" : "softmax";
     }
     std::string operator()(const SoftmaxFromStats&) const { return "exp_minus_lse"; }
     std::string operator()(const SoftmaxBackward&) const { return "softmax'"; }
@@ -47,8 +47,12 @@ std::string kind_name(const OpKind& kind) {
     std::string operator()(const ConvolutionBackward&) const { return "convolution'"; }
     std::string operator()(const Relabel&) const { return "relabel"; }
     std::string operator()(const CacheAppend&) const { return "cache_append"; }
-    std::string operator()(const TakeLast&) const { return "take_last"; }
-    std::string operator()(const TakeLastBackward&) const { return "take_last'"; }
+    std::string operator()(const TakeOne& take) const {
+      return take.last ? "take_last" : "take_first";
+    }
+    std::string operator()(const TakeOneBackward& take) const {
+      return take.last ? "take_last'" : "take_first'";
+    }
   };
   return std::visit(Visitor{}, kind);
 }

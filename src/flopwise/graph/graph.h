@@ -49,6 +49,18 @@ enum class Component { kAttention, kMlp, kRouter, kNorm, kEmbedding, kUnembeddin
 inline constexpr int kComponentCount = 7;
 const char* name_of(Component component);
 
+// How a constant's values follow from its axes.
+enum class ConstantKind {
+  kPosition,        // [T]: where each query stands
+  kDistanceBucket,  // [T,S]: the bucket of the distance from key to query
+  kAlibi,           // [K,G,S]: a head's slope times the key's position
+};
+struct Constant {
+  ConstantKind kind = ConstantKind::kPosition;
+  Expr first_position = 0;   // of the queries: S - T
+  std::int64_t buckets = 0;  // of kDistanceBucket
+};
+
 // A score tensor holds T*S elements of which only the unmasked pairs are computed.
 struct Masking {
   PairMask mask;
@@ -71,6 +83,7 @@ struct Tensor {
   // encoder's output.
   bool shared = false;
   std::optional<Masking> masking = {};
+  std::optional<Constant> constant = {};
   TensorId alias_of = kNoTensor;     // the same memory under other axes
   TensorId gradient_of = kNoTensor;  // set for gradients
   std::string routed_axis = {};      // "E": each token touches k of its E slices
@@ -100,22 +113,23 @@ struct Map {
 struct Sum {};
 // out = input, the same for every element of the axes that input lacks: the gradient of Sum.
 struct Broadcast {};
-// p = softmax(scale*x) along `axis`; with_stats also gives the row log-sum-exp.
+// p = softmax(scale*x) along `axis`; a second output is the row log-sum-exp. Without a scale
+// nothing is multiplied.
 struct Softmax {
   std::string axis;
-  bool scaled = false;
+  std::optional<double> scale = {};
 };
 // p = exp(scale*x - lse): the softmax once its row log-sum-exp is known.
 struct SoftmaxFromStats {
   std::string axis;
-  bool scaled = false;
+  std::optional<double> scale = {};
 };
 // dx = scale * p * (dp - delta), delta = the row sum of p*dp. With from_delta the row sum is an
 // input, got by the identity sum_j p_ij dp_ij = sum_d do_id o_id (FlashAttention, Dao et al. 2022,
 // appendix B).
 struct SoftmaxBackward {
   std::string axis;
-  bool scaled = false;
+  std::optional<double> scale = {};
   bool from_delta = false;
 };
 // y = (x - mean if centred) * rsqrt(mean square + eps) [* weight] [+ bias] over the last
@@ -125,9 +139,10 @@ struct Norm {
   bool has_weight = true;
   bool has_bias = false;
   int normalised_axes = 1;
+  double epsilon = 1e-5;
 };
-struct NormBackward {  // x[, weight], dy -> dx[, dweight][, dbias]; statistics are computed again
-                       // inside
+// x[, weight], dy -> dx[, dweight][, dbias]; statistics are computed again inside.
+struct NormBackward {
   Norm norm;
 };
 // out[..., D] = table[ids[...], D].
@@ -141,9 +156,12 @@ struct TopKBackward {};  // puts the k gradients back into their places
 // Copies each token to its k experts, and back into token order: data movement.
 struct Dispatch {};
 struct Combine {};
-// Rotates the first `rotated` elements of each head by position.
+// Rotates the first `rotated` elements of each head by position: element j and j + rotated/2 by the
+// angle position / base^(2j/rotated), base 10,000. Positions run along the second axis.
 struct Rotary {
   Expr rotated;
+  Expr first_position = 0;
+  bool inverse = false;  // rotates back: the gradient
 };
 // out = x * keep / (1 - p), keep a byte per element.
 struct Dropout {
@@ -159,21 +177,28 @@ struct Convolution {
   std::int64_t stride = 1;
   OpClass op_class = OpClass::kMatmul;
 };
+// Either gradient of a convolution, as many multiply-adds as forward: dy and the other operand.
 struct ConvolutionBackward {
-};  // either gradient of a convolution: as many multiply-adds as forward
+  std::int64_t stride = 1;
+  bool of_kernel = false;  // otherwise of the input
+};
 // The same memory under other axis names (T of new keys becomes S; N becomes K and G).
 struct Relabel {};
 // New keys or values written into their place in the cache.
 struct CacheAppend {};
-// The last position only.
-struct TakeLast {};
-struct TakeLastBackward {};
+// One position only: the last, or the first.
+struct TakeOne {
+  bool last = true;
+};
+struct TakeOneBackward {
+  bool last = true;
+};
 
 using OpKind =
     std::variant<Contraction, Map, Sum, Broadcast, Softmax, SoftmaxFromStats, SoftmaxBackward, Norm,
                  NormBackward, Gather, GatherBackward, TopK, TopKBackward, Dispatch, Combine,
                  Rotary, Dropout, CrossEntropy, CrossEntropyBackward, Convolution,
-                 ConvolutionBackward, Relabel, CacheAppend, TakeLast, TakeLastBackward>;
+                 ConvolutionBackward, Relabel, CacheAppend, TakeOne, TakeOneBackward>;
 
 enum class Pass { kForward, kBackward, kRecompute };
 const char* name_of(Pass pass);
@@ -203,6 +228,15 @@ struct FusedAttention {
   Pass pass = Pass::kForward;
 };
 
+// What the backward pass makes of a tensor, set by backward.h.
+struct GradientOf {
+  TensorId tensor = kNoTensor;
+  // Comes from outside: the gradient of an output, or what other layers have already added up for
+  // an input that they share. kNoTensor for a loss and for what only this block reads.
+  TensorId arriving = kNoTensor;
+  TensorId gradient = kNoTensor;  // of an input or parameter; kNoTensor for an output
+};
+
 class Graph {
  public:
   TensorId add_tensor(Tensor tensor);
@@ -227,7 +261,8 @@ class Graph {
   // Puts `ops` before the first operation of the backward pass.
   void insert_before_backward(const std::vector<Op>& ops);
 
-  std::vector<TensorId> outputs;  // what the block hands on: the residual stream, or the loss
+  std::vector<TensorId> outputs;      // what the block hands on: the residual stream, or the loss
+  std::vector<GradientOf> gradients;  // of outputs, inputs and parameters, in that order
   std::vector<TensorId> saved;  // set by remat.h: what the forward pass keeps for the backward pass
 
  private:
@@ -257,6 +292,9 @@ Expr iteration_space(const Graph& graph, const Op& op, bool dense, std::string_v
 struct Block {
   std::string name;  // "embed", "layer", "local", "encoder.layer", "head"
   Graph graph;
+  // Which input of later blocks its first output becomes. Further outputs, and this one where it is
+  // not "input", go by name to every later block that reads them.
+  std::string hands_on = "input";
   Expr repeat = 1;  // L where all layers are alike
   Sizes sizes;      // sizes that hold in this block only (F of the dense layers, F of the experts)
   bool is_layer = false;  // one of the repeated layers, not embedding or head

@@ -174,7 +174,7 @@ std::string naive_attention(const CountResult& r) {
 std::string derivation(const Expr& formula, const Sizes& sizes, Count value) {
   if (formula.is_zero()) return "0";
   const std::string with_sizes = formula.str_with(sizes);
-  const std::string result = value.grouped();
+  std::string result = value.grouped();
   if (formula.constant()) return result;
   return fmt::format("{} = {} = {}", formula.str(), with_sizes, result);
 }

@@ -11,9 +11,8 @@ Json count_json(const Expr& formula, const Sizes& sizes, std::string_view quanti
 }
 
 Json real_json(const Expr& formula, const Sizes& sizes) {
-  Json value;
-  if (is_known(formula, sizes)) value = formula.eval_double(sizes);
-  return Json::object().add("formula", formula.str()).add("value", value);
+  Json value = is_known(formula, sizes) ? Json(formula.eval_double(sizes)) : Json(nullptr);
+  return Json::object().add("formula", formula.str()).add("value", std::move(value));
 }
 
 Json text_list(const std::vector<std::string>& texts) {

@@ -31,7 +31,7 @@ std::string si(Count value, const char* unit) {
 }
 
 std::string bytes(Count value) {
-  const std::string exact = value.grouped() + " B";
+  std::string exact = value.grouped() + " B";
   if (value < Count(1024)) return exact;
   return fmt::format("{} ({})", exact, format_binary(value.to_double()));
 }

@@ -94,7 +94,7 @@ class AttentionBuilder {
     const std::string rotary_name = name_ + "." + part + "_rotary";
     const TensorId output =
         builder_.activation(rotary_name, builder_.graph().tensor(x).axes, kPart);
-    return builder_.emit(rotary_name, Rotary{rotated}, {x}, output, kPart);
+    return builder_.emit(rotary_name, Rotary{rotated, first_position()}, {x}, output, kPart);
   }
 
   TensorId projected_queries() {
@@ -152,10 +152,10 @@ class AttentionBuilder {
         Masking{pair_mask(attention_.mask), a.queries.name, keys_.name};
     builder_.emit(name_ + ".qk", attention_kind, {q, k}, scores, kPart);
 
+    const double scale = 1 / std::sqrt(static_cast<double>(attention_.head_dim));
     const bool scale_in_softmax = attention_.scaled && !has_score_bias() && attention_.softcap == 0;
     TensorId last = scores;
     if (attention_.scaled && !scale_in_softmax) {
-      const double scale = 1 / std::sqrt(static_cast<double>(attention_.head_dim));
       last = builder_.map(name_ + ".scale", scalar_scale(scale), {last}, kPart);
     }
     if (has_score_bias()) last = builder_.add(name_ + ".score_bias", last, score_bias(), kPart);
@@ -177,8 +177,9 @@ class AttentionBuilder {
       stats = builder_.graph().add_tensor(std::move(rows));
       more.push_back(stats);
     }
-    builder_.emit(name_ + ".softmax", Softmax{keys_.name, scale_in_softmax}, {last}, weights, kPart,
-                  more);
+    Softmax softmax{keys_.name};
+    if (scale_in_softmax) softmax.scale = scale;
+    builder_.emit(name_ + ".softmax", softmax, {last}, weights, kPart, more);
     const TensorId kept =
         builder_.dropout(name_ + ".weights_dropout", weights, attention_.dropout, kPart);
     const TensorId out = builder_.contract(
@@ -188,6 +189,9 @@ class AttentionBuilder {
     return out;
   }
 
+  // Queries, and the new keys beside them, are the last of all positions.
+  Expr first_position() const { return builder_.axes().keys.size - builder_.axes().queries.size; }
+
   bool has_score_bias() const {
     const bool alibi = attention_.position == PositionKind::kAlibi;
     return !is_cross_ && (alibi || inputs_.relative_bias != kNoTensor);
@@ -196,7 +200,8 @@ class AttentionBuilder {
   // [K,G,T,S] learned, or [K,G,S] slopes times positions.
   TensorId score_bias() {
     if (inputs_.relative_bias == kNoTensor) {
-      return builder_.constant(name_ + ".alibi", {heads_.kv_heads, heads_.group, keys_});
+      const Constant slopes{ConstantKind::kAlibi, 0, 0};
+      return builder_.constant(name_ + ".alibi", {heads_.kv_heads, heads_.group, keys_}, slopes);
     }
     return inputs_.relative_bias;
   }

@@ -20,9 +20,10 @@ TensorId BlockBuilder::index_input(const std::string& name, const Axes& axes) {
   return graph_.add_tensor(std::move(tensor));
 }
 
-TensorId BlockBuilder::constant(const std::string& name, const Axes& axes) {
+TensorId BlockBuilder::constant(const std::string& name, const Axes& axes, Constant values) {
   Tensor tensor{name, axes, Role::kConstant};
   tensor.needs_gradient = false;
+  tensor.constant = std::move(values);
   return graph_.add_tensor(std::move(tensor));
 }
 

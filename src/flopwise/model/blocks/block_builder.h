@@ -34,7 +34,7 @@ class BlockBuilder {
 
   TensorId input(const std::string& name, const Axes& axes, bool shared = false);
   TensorId index_input(const std::string& name, const Axes& axes);
-  TensorId constant(const std::string& name, const Axes& axes);
+  TensorId constant(const std::string& name, const Axes& axes, Constant values);
   TensorId parameter(const std::string& name, const Axes& axes, Component component);
   TensorId activation(const std::string& name, const Axes& axes, Component component);
 

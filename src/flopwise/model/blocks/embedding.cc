@@ -24,7 +24,8 @@ TensorId lookup(BlockBuilder& builder, const std::string& name, TensorId ids, Te
 // rows[T,D] of a learned table of `rows` positions, added to x.
 TensorId add_positions(BlockBuilder& builder, std::int64_t rows, TensorId x) {
   const StackAxes& a = builder.axes();
-  const TensorId ids = builder.constant("embed.position_ids", {a.queries});
+  const Constant values{ConstantKind::kPosition, a.keys.size - a.queries.size, 0};
+  const TensorId ids = builder.constant("embed.position_ids", {a.queries}, values);
   builder.graph().tensor(ids).element = Element::kIndex;
   const TensorId table = builder.parameter("embed.positions.weight",
                                            {
@@ -54,7 +55,9 @@ TensorId relative_bias(BlockBuilder& builder, const std::string& name, const Att
   const StackAxes& a = builder.axes();
   const Expr n = Expr::symbol("N");
   const Expr k = Expr::symbol("K");
-  const TensorId distances = builder.constant("distances", {a.queries, a.keys});
+  const Constant values{ConstantKind::kDistanceBucket, a.keys.size - a.queries.size,
+                        attention.relative_buckets};
+  const TensorId distances = builder.constant("distances", {a.queries, a.keys}, values);
   builder.graph().tensor(distances).element = Element::kIndex;
   const TensorId table =
       builder.parameter(name + ".weight",

@@ -20,7 +20,7 @@ class HeadBuilder {
     TensorId x = builder_.input("input", builder_.hidden());
     if (stack.final_norm) x = builder_.norm("final.norm", x, stack.final_norm_kind);
     if (workload_.logits == Logits::kLast && model_.architecture != Architecture::kEncoder) {
-      x = take_one("final.last", x);
+      x = take_one("final.last", x, TakeOne{true});
     }
     TensorId out = x;
     switch (model_.head.kind) {
@@ -62,10 +62,10 @@ class HeadBuilder {
     return axes;
   }
 
-  TensorId take_one(const std::string& name, TensorId x) {
+  TensorId take_one(const std::string& name, TensorId x, TakeOne kind) {
     const StackAxes& a = builder_.axes();
     const TensorId out = builder_.activation(name, {a.batch, a.model}, kOther);
-    return builder_.emit(name, TakeLast{}, {x}, out, kOther);
+    return builder_.emit(name, kind, {x}, out, kOther);
   }
 
   TensorId scaled(TensorId x) {
@@ -118,7 +118,7 @@ class HeadBuilder {
   TensorId pooled(TensorId x) {
     const StackAxes& a = builder_.axes();
     const Axis out{"D'", a.model.size};
-    const TensorId first = take_one("pooler.first", x);
+    const TensorId first = take_one("pooler.first", x, TakeOne{false});
     const TensorId dense = builder_.linear_bias("pooler.dense", first, {a.model, out},
                                                 {a.batch, out}, true, {out}, kOther);
     const TensorId bent = builder_.map("pooler.tanh", scalar_tanh(), {dense}, kOther);
@@ -170,6 +170,7 @@ Block encoder_output_block(const Stack& stack, const StackAxes& axes) {
                                               : x};
   Block block;
   block.name = "encoder.output";
+  block.hands_on = "memory";
   block.graph = std::move(builder.graph());
   return block;
 }

@@ -1,0 +1,63 @@
+// The executions by kind that run_op chooses from; each is defined in one of ops_*.cc.
+#pragma once
+
+#include "flopwise/exec/ops.h"
+
+namespace flopwise::exec {
+
+template <typename Scalar>
+void run_kind(const Contraction& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Map& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Sum& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Broadcast& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Softmax& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const SoftmaxFromStats& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const SoftmaxBackward& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Norm& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const NormBackward& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Gather& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const GatherBackward& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const TopK& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const TopKBackward& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Dispatch& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Combine& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Rotary& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Dropout& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const CrossEntropy& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const CrossEntropyBackward& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Convolution& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const ConvolutionBackward& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Relabel& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const CacheAppend& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const TakeOne& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const TakeOneBackward& kind, OpRun<Scalar>& run);
+
+// For the .cc that defines run_kind(Kind): compiles it for one scalar.
+#define FLOPWISE_INSTANTIATE_RUN(Kind, Scalar) \
+  template void run_kind<Scalar>(const Kind& kind, OpRun<Scalar>& run);
+
+}  // namespace flopwise::exec

@@ -1,0 +1,176 @@
+// What moves data without computing: lookups, routing, caches. Only the gradient of a lookup adds,
+// and only top-k compares.
+#include <algorithm>
+#include <limits>
+
+#include "flopwise/base/error.h"
+#include "flopwise/exec/ops_detail.h"
+
+namespace flopwise::exec {
+namespace {
+
+template <typename Scalar>
+std::int64_t whole(const Scalar& scalar) {
+  return static_cast<std::int64_t>(value_of(scalar));
+}
+
+// Walks over rows[.., D] (or [K,G,T,S]) with the element of table[V, ..] that each comes from:
+// visit(offset in rows, offset in table).
+template <typename Scalar, typename Visit>
+void for_each_looked_up(const Array<Scalar>& ids, const Shape& table, const Shape& rows,
+                        const LivePairs* live, Visit visit) {
+  const Extent& entries = table.at(0);
+  const std::int64_t entry_stride = stride_of(table, entries.name);
+  const Shape one_entry(table.begin() + 1, table.end());
+  for_each_point<3>({&rows, &one_entry, &ids.shape()}, live, [&](const Offsets<3>& at) {
+    const std::int64_t id = whole(ids[at[2]]);
+    FLOPWISE_CHECK(id >= 0 && id < entries.size, "lookup: no such row");
+    visit(at[0], at[1] + id * entry_stride);
+  });
+}
+
+template <typename Scalar>
+void copy_all(OpRun<Scalar>& run) {
+  for_each_point<2>({&run.outputs[0].shape(), &run.inputs[0].shape()}, nullptr,
+                    [&](const Offsets<2>& at) { run.outputs[0][at[0]] = run.inputs[0][at[1]]; });
+}
+
+}  // namespace
+
+template <typename Scalar>
+void run_kind(const Gather&, OpRun<Scalar>& run) {
+  const Array<Scalar>& table = run.inputs[1];
+  Array<Scalar>& rows = run.outputs[0];
+  for_each_looked_up(run.inputs[0], table.shape(), rows.shape(), run.live,
+                     [&](std::int64_t row, std::int64_t entry) { rows[row] = table[entry]; });
+}
+
+template <typename Scalar>
+void run_kind(const GatherBackward&, OpRun<Scalar>& run) {
+  const Array<Scalar>& d_rows = run.inputs[1];
+  Array<Scalar>& d_table = run.outputs[0];
+  for_each_looked_up(
+      run.inputs[0], d_table.shape(), d_rows.shape(), run.live,
+      [&](std::int64_t row, std::int64_t entry) { d_table[entry] = d_table[entry] + d_rows[row]; });
+}
+
+// k passes of n compares; what has been chosen is set to the lowest number. Of equals the first.
+template <typename Scalar>
+void run_kind(const TopK& kind, OpRun<Scalar>& run) {
+  constexpr double kLowest = -std::numeric_limits<double>::infinity();
+  const Array<Scalar>& scores = run.inputs[0];
+  Array<Scalar>& weights = run.outputs[0];
+  Array<Scalar>& choice = run.outputs[1];
+  FLOPWISE_CHECK(scores.shape().back().name == kind.axis,
+                 run.op.name + ": the last axis is chosen");
+  const std::int64_t n = scores.shape().back().size;
+  const std::int64_t k = weights.shape().back().size;
+  for (std::int64_t row = 0; row < scores.size() / n; ++row) {
+    std::vector<Scalar> left(&scores[row * n], &scores[row * n] + n);
+    for (std::int64_t pass = 0; pass < k; ++pass) {
+      Scalar best = kLowest;
+      std::size_t chosen = left.size();
+      for (std::size_t e = 0; e < left.size(); ++e) {
+        if (!is_greater(left[e], best)) continue;
+        best = left[e];
+        chosen = e;
+      }
+      FLOPWISE_CHECK(chosen < left.size(), run.op.name + ": a score is not a number");
+      weights[row * k + pass] = best;
+      choice[row * k + pass] = static_cast<double>(chosen);
+      left[chosen] = kLowest;
+    }
+  }
+}
+
+template <typename Scalar>
+void run_kind(const TopKBackward&, OpRun<Scalar>& run) {
+  const Array<Scalar>& d_weights = run.inputs[0];
+  const Array<Scalar>& choice = run.inputs[1];
+  Array<Scalar>& d_scores = run.outputs[0];
+  const std::int64_t n = d_scores.shape().back().size;
+  const std::int64_t k = d_weights.shape().back().size;
+  for (std::int64_t i = 0; i < d_weights.size(); ++i) {
+    d_scores[i / k * n + whole(choice[i])] = d_weights[i];
+  }
+}
+
+// x[B,T,D] -> sent[B,T,k,D]: a copy for each chosen expert. Where each expert lives is the business
+// of sharding.
+template <typename Scalar>
+void run_kind(const Dispatch&, OpRun<Scalar>& run) {
+  copy_all(run);
+}
+
+template <typename Scalar>
+void run_kind(const Combine&, OpRun<Scalar>& run) {
+  copy_all(run);
+}
+
+// The executor hands on the same memory under the new axes.
+template <typename Scalar>
+void run_kind(const Relabel&, OpRun<Scalar>& run) {
+  run.outputs[0] = run.inputs[0].viewed_as(run.outputs[0].shape());
+}
+
+// New positions stand at the end of the cache's second axis.
+template <typename Scalar>
+void run_kind(const CacheAppend&, OpRun<Scalar>& run) {
+  const Array<Scalar>& fresh = run.inputs[0];
+  Array<Scalar>& cache = run.outputs[0];
+  const std::int64_t row = fresh.size() / fresh.shape()[0].size / fresh.shape()[1].size;
+  const std::int64_t fresh_length = fresh.shape()[1].size;
+  const std::int64_t length = cache.shape()[1].size;
+  for (std::int64_t b = 0; b < cache.shape()[0].size; ++b) {
+    for (std::int64_t t = 0; t < fresh_length; ++t) {
+      const std::int64_t from = (b * fresh_length + t) * row;
+      const std::int64_t to = (b * length + length - fresh_length + t) * row;
+      for (std::int64_t i = 0; i < row; ++i) cache[to + i] = fresh[from + i];
+    }
+  }
+}
+
+namespace {
+
+// Walks over one[B,..] with the element of all[B,T,..] at the first or last position.
+template <typename Visit>
+void for_each_taken(const Shape& all, const Shape& one, bool last, Visit visit) {
+  const Extent& positions = all.at(1);
+  const std::int64_t skipped = (last ? positions.size - 1 : 0) * stride_of(all, positions.name);
+  Loop<2> loop;
+  for (const Extent& axis : one) loop.add(axis, {&one, &all});
+  for_each_point(loop, {0, skipped}, [&](const Offsets<2>& at) { visit(at[0], at[1]); });
+}
+
+}  // namespace
+
+template <typename Scalar>
+void run_kind(const TakeOne& kind, OpRun<Scalar>& run) {
+  const Array<Scalar>& all = run.inputs[0];
+  Array<Scalar>& one = run.outputs[0];
+  for_each_taken(all.shape(), one.shape(), kind.last,
+                 [&](std::int64_t to, std::int64_t from) { one[to] = all[from]; });
+}
+
+template <typename Scalar>
+void run_kind(const TakeOneBackward& kind, OpRun<Scalar>& run) {
+  const Array<Scalar>& d_one = run.inputs[0];
+  Array<Scalar>& d_all = run.outputs[0];
+  for_each_taken(d_all.shape(), d_one.shape(), kind.last,
+                 [&](std::int64_t from, std::int64_t to) { d_all[to] = d_one[from]; });
+}
+
+#define FLOPWISE_INSTANTIATE(Scalar)               \
+  FLOPWISE_INSTANTIATE_RUN(Gather, Scalar)         \
+  FLOPWISE_INSTANTIATE_RUN(GatherBackward, Scalar) \
+  FLOPWISE_INSTANTIATE_RUN(TopK, Scalar)           \
+  FLOPWISE_INSTANTIATE_RUN(TopKBackward, Scalar)   \
+  FLOPWISE_INSTANTIATE_RUN(Dispatch, Scalar)       \
+  FLOPWISE_INSTANTIATE_RUN(Combine, Scalar)        \
+  FLOPWISE_INSTANTIATE_RUN(Relabel, Scalar)        \
+  FLOPWISE_INSTANTIATE_RUN(CacheAppend, Scalar)    \
+  FLOPWISE_INSTANTIATE_RUN(TakeOne, Scalar)        \
+  FLOPWISE_INSTANTIATE_RUN(TakeOneBackward, Scalar)
+FLOPWISE_FOR_EACH_SCALAR(FLOPWISE_INSTANTIATE)
+
+}  // namespace flopwise::exec

@@ -1,0 +1,335 @@
+#include "flopwise/proof/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "flopwise/base/dtype.h"
+#include "flopwise/base/error.h"
+#include "flopwise/cost/cost.h"
+#include "flopwise/exec/program_run.h"
+#include "flopwise/model/build.h"
+#include "flopwise/proof/shrink.h"
+
+namespace flopwise {
+namespace {
+
+using exec::Array;
+using exec::CountedDouble;
+using exec::Dual;
+using exec::ElementBytes;
+using exec::ModelState;
+using exec::ProgramRun;
+using Gradients = std::map<std::string, Array<CountedDouble>>;
+
+// Sums in another order differ in the last bits of a double; nothing else may.
+constexpr double kSameNumbers = 1e-12;
+// Dual numbers carry the exact derivative; both sides round.
+constexpr double kSameDerivatives = 1e-10;
+// A gradient that is 0 but for rounding, such as that of a key bias (softmax does not see what all
+// keys have in common), is compared at this share of the model's largest.
+constexpr double kNegligible = 1e-3;
+
+const std::vector<RematPolicy>& named_policies() {
+  static const std::vector<RematPolicy> kPolicies = {
+      {RematKind::kNone,      {}},
+      {RematKind::kAttention, {}},
+      {RematKind::kMatmuls,   {}},
+      {RematKind::kBlock,     {}},
+      {RematKind::kFull,      {}}
+  };
+  return kPolicies;
+}
+
+const char* name_of(AttentionKernel kernel) {
+  return kernel == AttentionKernel::kFlash ? "flash" : "plain";
+}
+
+ElementTypes bf16_types() {
+  return {find_dtype("bf16"), find_dtype("bf16"), find_dtype("bf16")};
+}
+
+class JobRun {
+ public:
+  JobRun(const Model& model, const ProveOptions& options, Job job)
+      : options_(options),
+        job_(std::move(job)),
+        model_(shrink(model, job_.draw)),
+        seed_(exec::derived_seed(0, job_.draw.str())) {}
+
+  void run() {
+    train();
+    const bool generates = model_.architecture != Architecture::kEncoder;
+    if (!generates) {
+      counted_forward();
+    } else if (decodes()) {
+      generate();
+    }
+  }
+
+  const Ledger& ledger() const { return ledger_; }
+
+ private:
+  std::string where(const std::string& what) const {
+    return fmt::format("{} kernel, {}, {}", name_of(job_.kernel), what, job_.draw.str());
+  }
+
+  Workload workload(Mode mode, std::int64_t queries, std::int64_t keys) const {
+    WorkloadRequest request;
+    request.mode = mode;
+    request.batch = job_.draw.sizes().at("B");
+    request.seq_len = queries;
+    if (mode == Mode::kPrefill || mode == Mode::kDecode) request.context = keys;
+    if (model_.architecture == Architecture::kEncoderDecoder) {
+      request.source = job_.draw.sizes().at("R");
+    }
+    request.kernel = job_.kernel;
+    return resolve(request, model_);
+  }
+
+  // Some masks want T = S: such a model runs whole sequences only.
+  bool decodes() {
+    const std::int64_t queries = job_.draw.of("T");
+    return std::all_of(model_.decoder->groups.begin(), model_.decoder->groups.end(),
+                       [&](const LayerGroup& group) {
+                         const AttentionMask& mask = group.layer.attention.mask;
+                         return mask_problem({mask.kind, mask.size}, 1, queries).empty();
+                       });
+  }
+
+  // ---- training --------------------------------------------------------------------------------
+
+  void train() {
+    const Workload step = workload(Mode::kTrain, job_.draw.of("T"), job_.draw.of("T"));
+    Gradients kept_all;
+    const std::vector<RematPolicy>& policies =
+        options_.policies.empty() ? named_policies() : options_.policies;
+    bool compared_with_duals = false;
+    for (const RematPolicy& policy : policies) {
+      const Program program = build_training_program(model_, step, policy);
+      ModelState<CountedDouble> state(seed_);
+      ProgramRun<CountedDouble> run(program, state, ElementBytes{});
+      run.forward();
+      run.backward();
+      ledger_.add_run();
+      const std::string place = where("remat " + describe(policy));
+      compare_counts(Mode::kTrain, program, run, place);
+      compare_memory(program, run, state, place);
+      if (kept_all.empty()) {
+        kept_all = run.gradients();
+      } else {
+        compare_bits(kept_all, run.gradients(), place);
+      }
+      if (job_.is_first && !compared_with_duals) {
+        compare_with_duals(program, run, place);
+        compared_with_duals = true;
+      }
+    }
+    if (job_.is_first && job_.kernel == AttentionKernel::kFlash) compare_with_plain(kept_all, step);
+  }
+
+  void compare_counts(Mode mode, const Program& program, const ProgramRun<CountedDouble>& run,
+                      const std::string& place) {
+    for (std::size_t b = 0; b < program.blocks.size(); ++b) {
+      const Block& block = program.blocks[b];
+      const Sizes sizes = program.sizes_of(block);
+      for (std::size_t i = 0; i < block.graph.ops().size(); ++i) {
+        const Op& op = block.graph.ops()[i];
+        const Work work = options_.work(block.graph, op);
+        const Count predicted =
+            work.flops.is_zero() ? Count(0) : work.flops.eval_count(sizes, op.name);
+        for (const auto& layer : run.layers()) {
+          if (layer.block != b) continue;
+          ledger_.count(mode, block, op, work, predicted, layer.run->tallies()[i].total(), place);
+        }
+      }
+    }
+  }
+
+  void compare_memory(const Program& program, const ProgramRun<CountedDouble>& run,
+                      ModelState<CountedDouble>& state, const std::string& place) {
+    std::int64_t elements = 0;
+    for (const auto& [key, array] : state.parameters()) elements += array.size();
+    ledger_.equal("params.total", params_of(program).total, elements, place);
+    const ActivationMemory memory = activation_memory(program, Fusion::kUnfused, bf16_types());
+    ledger_.equal("activations.saved_bytes", memory.saved_bytes, run.saved_bytes(), place);
+    ledger_.equal("activations.peak_bytes", memory.peak_bytes, run.peak_bytes(), place);
+  }
+
+  void compare_bits(const Gradients& ours, const Gradients& theirs, const std::string& place) {
+    ledger_.hold("gradients.remat", ours.size() == theirs.size(), place);
+    for (const auto& [key, gradient] : ours) {
+      const auto other = theirs.find(key);
+      bool same = other != theirs.end() && other->second.size() == gradient.size();
+      for (std::int64_t i = 0; same && i < gradient.size(); ++i) {
+        same = gradient[i].value() == other->second[i].value();
+      }
+      ledger_.hold("gradients.remat", same, key + ", " + place);
+    }
+  }
+
+  // Along a random direction of each parameter: the derivative that dual numbers carry forward
+  // against the derived gradient's component.
+  void compare_with_duals(const Program& program, const ProgramRun<CountedDouble>& run,
+                          const std::string& place) {
+    const double least = kNegligible * largest(run.gradients());
+    for (const auto& [key, gradient] : run.gradients()) {
+      ModelState<Dual> state(seed_);
+      {
+        ProgramRun<Dual> draws(program, state, ElementBytes{});  // draws all parameters
+        draws.forward();
+      }
+      double component = 0;
+      double scale = 0;
+      Array<Dual>& parameter = state.parameters().at(key);
+      for (std::int64_t i = 0; i < parameter.size(); ++i) {
+        const double direction = 2 * exec::uniform(exec::derived_seed(seed_, "direction"),
+                                                   static_cast<std::uint64_t>(i)) -
+                                 1;
+        parameter[i].slope = direction;
+        component += gradient[i].value() * direction;
+        scale += std::abs(gradient[i].value() * direction);
+      }
+      ProgramRun<Dual> along(program, state, ElementBytes{});
+      along.forward();
+      ledger_.close("gradients", std::abs(along.objective().slope - component),
+                    std::max(scale, least), kSameDerivatives, key + ", " + place);
+    }
+  }
+
+  void compare_with_plain(const Gradients& flash, Workload step) {
+    step.kernel = AttentionKernel::kPlain;
+    const Program program = build_training_program(model_, step, {RematKind::kNone, {}});
+    ModelState<CountedDouble> state(seed_);
+    ProgramRun<CountedDouble> run(program, state, ElementBytes{});
+    run.forward();
+    run.backward();
+    const double least = kNegligible * largest(flash);
+    for (const auto& [key, gradient] : flash) {
+      compare_arrays("gradients.kernels", gradient, run.gradients().at(key), 0, where(key), least);
+    }
+  }
+
+  static double largest(const Gradients& gradients) {
+    double most = 0;
+    for (const auto& [key, gradient] : gradients) most = std::max(most, largest(gradient));
+    return most;
+  }
+  static double largest(const Array<CountedDouble>& array) {
+    double most = 0;
+    for (const CountedDouble& number : array.data())
+      most = std::max(most, std::abs(number.value()));
+    return most;
+  }
+
+  // ---- forward, prompts and tokens -------------------------------------------------------------
+
+  void counted_forward() {
+    const std::int64_t length = job_.draw.of("T");
+    const Program program = build_program(model_, workload(Mode::kForward, length, length));
+    ModelState<CountedDouble> state(seed_);
+    ProgramRun<CountedDouble> run(program, state, ElementBytes{});
+    run.forward();
+    ledger_.add_run();
+    compare_counts(Mode::kForward, program, run, where("forward"));
+  }
+
+  // T positions of prompt, then X tokens one by one; and the X tokens as a second piece of the
+  // prompt. All against one forward pass over T + X positions.
+  void generate() {
+    const std::int64_t prompt = job_.draw.of("T");
+    const std::int64_t length = job_.draw.positions();
+    const Program whole = build_program(model_, workload(Mode::kForward, length, length));
+    ModelState<CountedDouble> state(seed_);
+    ProgramRun<CountedDouble> forward(whole, state, ElementBytes{});
+    forward.forward();
+    ledger_.add_run();
+    compare_counts(Mode::kForward, whole, forward, where("forward"));
+
+    step(Mode::kPrefill, prompt, prompt, state, forward.output());
+    for (std::int64_t keys = prompt + 1; keys <= length; ++keys) {
+      step(Mode::kDecode, 1, keys, state, forward.output());
+    }
+    ModelState<CountedDouble> pieces(seed_);
+    step(Mode::kPrefill, prompt, prompt, pieces, forward.output());
+    step(Mode::kPrefill, length - prompt, length, pieces, forward.output());
+    ModelState<CountedDouble> several(seed_);
+    step(Mode::kPrefill, prompt, prompt, several, forward.output());
+    step(Mode::kDecode, length - prompt, length, several, forward.output());
+  }
+
+  void step(Mode mode, std::int64_t queries, std::int64_t keys, ModelState<CountedDouble>& state,
+            const Array<CountedDouble>& expected) {
+    const Program program = build_program(model_, workload(mode, queries, keys));
+    ProgramRun<CountedDouble> run(program, state, ElementBytes{});
+    run.forward();
+    ledger_.add_run();
+    const std::string place =
+        where(fmt::format("{} of {} after {}", flopwise::name_of(mode), queries, keys - queries));
+    compare_counts(mode, program, run, place);
+    const bool is_prefill = mode == Mode::kPrefill;
+    const std::int64_t compared = is_prefill ? 1 : queries;
+    compare_arrays(is_prefill ? "prefill" : "decode", expected, run.output(), keys - compared,
+                   place);
+    compare_caches(program, run, state, place);
+  }
+
+  void compare_caches(const Program& program, const ProgramRun<CountedDouble>& run,
+                      const ModelState<CountedDouble>& state, const std::string& place) {
+    const std::optional<KvCache> cache = kv_cache_of(program, bf16_types());
+    FLOPWISE_CHECK(cache.has_value(), "a decoder keeps a cache");
+    const std::int64_t bytes = state.cached_elements() * ElementBytes{}.of(Element::kCache);
+    ledger_.equal("kv_cache.bytes_total", cache->bytes_total, bytes, place);
+    for (const auto& layer : run.layers()) {
+      const Block& block = program.blocks[layer.block];
+      const Sizes sizes = program.sizes_of(block);
+      for (TensorId id = 0; id < static_cast<TensorId>(block.graph.tensors().size()); ++id) {
+        const Tensor& tensor = block.graph.tensor(id);
+        if (tensor.role != Role::kState) continue;
+        ledger_.equal("kv_cache.keys_read", tensor.keys_read.eval_count(sizes, tensor.name),
+                      layer.run->keys_read(id), place);
+      }
+    }
+  }
+
+  // `part` against the positions of `all` from `first` on; both [B,positions,..], or `part`
+  // [B,..] where it is one position, or the two of the same shape.
+  void compare_arrays(const char* name, const Array<CountedDouble>& all,
+                      const Array<CountedDouble>& part, std::int64_t first,
+                      const std::string& place, double least_scale = 0) {
+    const double scale = std::max(largest(all), least_scale);
+    const std::int64_t outer = all.shape().empty() ? 1 : all.shape()[0].size;
+    const std::int64_t all_stride = all.size() / outer;
+    const std::int64_t part_stride = part.size() / outer;
+    const std::int64_t skipped = first == 0 ? 0 : first * (all_stride / all.shape().at(1).size);
+    double worst = 0;
+    for (std::int64_t b = 0; b < outer; ++b) {
+      for (std::int64_t i = 0; i < part_stride; ++i) {
+        const double difference =
+            std::abs(all[b * all_stride + skipped + i].value() - part[b * part_stride + i].value());
+        if (!(difference <= worst)) worst = difference;
+      }
+    }
+    ledger_.close(name, worst, scale, kSameNumbers, place);
+  }
+
+  const ProveOptions& options_;
+  Job job_;
+  Model model_;
+  std::uint64_t seed_;
+  Ledger ledger_;
+};
+
+}  // namespace
+
+Ledger run_job(const Model& model, const ProveOptions& options, const Job& job) {
+  JobRun run(model, options, job);
+  run.run();
+  return run.ledger();
+}
+
+}  // namespace flopwise

@@ -1,0 +1,20 @@
+// One draw of sizes with one attention kernel: everything that is executed and compared at them.
+#pragma once
+
+#include "flopwise/proof/ledger.h"
+#include "flopwise/proof/prove.h"
+#include "flopwise/proof/sizes.h"
+
+namespace flopwise {
+
+struct Job {
+  SizeDraw draw;
+  AttentionKernel kernel = AttentionKernel::kFlash;
+  bool is_first = false;  // of its kernel: its gradients are checked with dual numbers too
+};
+
+// Training under every policy of the options; then, of a decoder, a forward pass, a prompt in one
+// piece and in two, and tokens after it.
+Ledger run_job(const Model& model, const ProveOptions& options, const Job& job);
+
+}  // namespace flopwise

@@ -1,0 +1,111 @@
+#include "flopwise/proof/shrink.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace flopwise {
+namespace {
+
+class Shrinker {
+ public:
+  Shrinker(SizeDraw& draw, std::int64_t d_model) : draw_(draw), original_d_model_(d_model) {}
+
+  Model shrink(Model model) {
+    model.d_model = draw_.of("D");
+    model.vocab = draw_.of("V");
+    model.context = 0;
+    Embedding& embedding = model.embedding;
+    const bool projected = embedding.width != 0 && embedding.width != original_d_model_;
+    embedding.width = projected ? draw_.of("De") : 0;
+    // One row for each position, and some that are never looked up.
+    if (embedding.positions > 0) embedding.positions = draw_.positions() + 3;
+    embedding.token_types = std::min<std::int64_t>(embedding.token_types, 3);
+    if (model.head.labels > 0) model.head.labels = draw_.of("labels");
+    if (model.encoder) shrink(*model.encoder);
+    if (model.decoder) shrink(*model.decoder);
+    return model;
+  }
+
+ private:
+  // The same original size gets the same small one; another of its kind gets F', F''.
+  std::int64_t size(const std::string& kind, std::int64_t original) {
+    std::vector<std::int64_t>& known = known_[kind];
+    auto place = std::find(known.begin(), known.end(), original);
+    if (place == known.end()) place = known.insert(known.end(), original);
+    return draw_.of(kind + std::string(static_cast<std::size_t>(place - known.begin()), '\''));
+  }
+
+  void shrink(Stack& stack) {
+    for (LayerGroup& group : stack.groups) {
+      group.repeat = std::min<std::int64_t>(group.repeat, 2);
+      shrink(group.layer.attention);
+      if (group.layer.cross) shrink(*group.layer.cross);
+      if (auto* mlp = std::get_if<Mlp>(&group.layer.feed_forward)) {
+        mlp->d_ff = size("F", mlp->d_ff);
+      } else {
+        shrink(std::get<Moe>(group.layer.feed_forward));
+      }
+    }
+  }
+
+  void shrink(Attention& attention) {
+    const std::int64_t group = attention.heads / attention.kv_heads;
+    const bool same_value_dim = attention.value_dim == attention.head_dim;
+    const bool rotates_all = attention.rotary_dim == attention.head_dim;
+    const std::int64_t value_dim = attention.value_dim;
+    attention.kv_heads = attention.kv_heads == 1 ? 1 : size("K", attention.kv_heads);
+    attention.heads = attention.kv_heads * (group == 1 ? 1 : size("G", group));
+    attention.head_dim = size("H", attention.head_dim);
+    attention.value_dim = same_value_dim ? attention.head_dim : size("Hv", value_dim);
+    if (attention.rotary_dim > 0) attention.rotary_dim = rotates_all ? attention.head_dim : 2;
+    if (attention.relative_buckets > 0) attention.relative_buckets = draw_.of("buckets");
+    shrink(attention.mask);
+  }
+
+  void shrink(AttentionMask& mask) {
+    switch (mask.kind) {
+      case MaskKind::kFull:
+      case MaskKind::kCausal:
+        return;
+      case MaskKind::kWindow:
+        mask.size = size("W", mask.size);
+        return;
+      case MaskKind::kTwoSidedWindow:
+        mask.size = size("h", mask.size);
+        return;
+      case MaskKind::kChunk:
+        mask.size = size("C", mask.size);
+        return;
+      case MaskKind::kPrefix:
+        mask.size = size("P", mask.size);
+        return;
+    }
+  }
+
+  void shrink(Moe& moe) {
+    const bool all_active = moe.active_experts == moe.experts;
+    moe.expert.d_ff = size("F", moe.expert.d_ff);
+    if (moe.shared_d_ff > 0) moe.shared_d_ff = size("Fs", moe.shared_d_ff);
+    const std::int64_t active = moe.active_experts;
+    moe.experts = size("E", moe.experts);
+    moe.active_experts = all_active ? moe.experts : size("k", active);
+  }
+
+  SizeDraw& draw_;
+  std::int64_t original_d_model_;
+  std::map<std::string, std::vector<std::int64_t>> known_;
+};
+
+}  // namespace
+
+Model shrink(const Model& model, SizeDraw& draw) {
+  draw.of("B");
+  draw.positions();
+  if (model.architecture == Architecture::kEncoderDecoder) draw.of("R");
+  return Shrinker(draw, model.d_model).shrink(model);
+}
+
+}  // namespace flopwise

@@ -1,0 +1,148 @@
+#include "flopwise/proof/sizes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "flopwise/base/error.h"
+#include "flopwise/exec/ops.h"
+
+namespace flopwise {
+namespace {
+
+struct Range {
+  std::string_view letter;
+  std::int64_t low;
+  std::int64_t high;
+  std::int64_t step;
+};
+// Wide where a matrix is, narrow where many axes multiply: a run stays under a million operations.
+constexpr std::array<Range, 19> kRanges = {
+    {{"B", 2, 4, 1},
+     {"T", 4, 9, 1},
+     {"X", 2, 5, 1},
+     {"R", 3, 8, 1},
+     {"D", 7, 13, 1},
+     {"F", 8, 15, 1},
+     {"Fs", 5, 12, 1},
+     {"V", 9, 19, 1},
+     {"De", 5, 9, 1},
+     {"G", 2, 4, 1},
+     {"K", 2, 5, 1},
+     {"H", 4, 10, 2},
+     {"Hv", 3, 9, 1},
+     {"E", 4, 8, 1},
+     {"k", 1, 3, 1},
+     {"labels", 2, 6, 1},
+     {"buckets", 2, 5, 1},
+     {"h", 1, 5, 1},
+     {"P", 1, 9, 1}}
+};
+
+std::string_view kind_of(std::string_view letter) {
+  return letter.substr(0, letter.find('\''));
+}
+
+std::int64_t smallest_divisor(std::int64_t n) {
+  for (std::int64_t d = 2; d < n; ++d) {
+    if (n % d == 0) return d;
+  }
+  return n;
+}
+
+std::int64_t smallest_non_divisor(std::int64_t n) {
+  for (std::int64_t d = 2; d < n; ++d) {
+    if (n % d != 0) return d;
+  }
+  return n;
+}
+
+}  // namespace
+
+const char* name_of(MaskRegime regime) {
+  switch (regime) {
+    case MaskRegime::kShort:
+      return "short";
+    case MaskRegime::kMiddle:
+      return "middle";
+    case MaskRegime::kLong:
+      return "long";
+  }
+  return "";
+}
+
+std::int64_t SizeDraw::of(const std::string& letter) {
+  const auto known = sizes_.find(letter);
+  if (known != sizes_.end()) return known->second;
+  const auto varied = varied_.find(letter);
+  const std::int64_t steps = varied == varied_.end() ? 0 : varied->second;
+  const std::int64_t step = kind_of(letter) == "H" ? 2 : 1;
+  const std::int64_t size = drawn(letter) + steps * step;
+  sizes_[letter] = size;
+  return size;
+}
+
+void SizeDraw::vary(const std::string& letter, std::int64_t steps) {
+  varied_[letter] = steps;
+  sizes_.erase(letter);
+}
+
+std::int64_t SizeDraw::drawn(const std::string& letter) {
+  const auto known = drawn_.find(letter);
+  if (known != drawn_.end()) return known->second;
+  const std::string_view kind = kind_of(letter);
+  if (kind == "W" || kind == "C") return drawn_[letter] = mask_size(letter);
+  const auto range = std::find_if(kRanges.begin(), kRanges.end(),
+                                  [&](const Range& r) { return r.letter == kind; });
+  FLOPWISE_CHECK(range != kRanges.end(), "no range for the letter " + letter);
+  std::vector<std::int64_t> candidates;
+  for (std::int64_t size = range->low; size <= range->high; size += range->step) {
+    candidates.push_back(size);
+  }
+  const std::uint64_t seed = exec::derived_seed(seed_, letter);
+  for (std::size_t i = candidates.size(); i > 1; --i) {
+    const double draw = exec::uniform(seed, i) * static_cast<double>(i);
+    std::swap(candidates[i - 1], candidates[static_cast<std::size_t>(draw)]);
+  }
+  const auto is_free = [&](std::int64_t size) {
+    return std::none_of(drawn_.begin(), drawn_.end(),
+                        [&](const auto& other) { return other.second == size; });
+  };
+  const auto free = std::find_if(candidates.begin(), candidates.end(), is_free);
+  return drawn_[letter] = free == candidates.end() ? candidates[0] : *free;
+}
+
+std::int64_t SizeDraw::mask_size(const std::string& letter) {
+  const std::int64_t queries = drawn("T");
+  const std::int64_t keys = queries + drawn("X");
+  const bool is_window = kind_of(letter) == "W";
+  const std::int64_t shift = static_cast<std::int64_t>(letter.size()) - 1;  // W', W'': others
+  switch (regime_) {
+    case MaskRegime::kShort:
+      return is_window ? std::max<std::int64_t>(1, queries / 2 - shift) : smallest_divisor(queries);
+    case MaskRegime::kMiddle:
+      return is_window ? std::min(queries + shift, keys - 1) : smallest_non_divisor(queries);
+    case MaskRegime::kLong:
+      return keys + 1 + shift;
+  }
+  throw InternalError("unknown regime");
+}
+
+std::string SizeDraw::str() const {
+  std::string text;
+  for (const auto& [letter, size] : sizes_) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", letter, size);
+  }
+  return text;
+}
+
+int degree_of(const std::string& letter) {
+  const std::string_view kind = kind_of(letter);
+  const bool counts_pairs = kind == "T" || kind == "X" || kind == "R" || kind == "W" ||
+                            kind == "C" || kind == "h" || kind == "P";
+  return counts_pairs ? 2 : 1;
+}
+
+}  // namespace flopwise
