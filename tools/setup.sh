@@ -1,7 +1,8 @@
 # Sourced by ./run and ./test: what they need from Debian 12, installed where it is missing.
 
 run_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev)
-test_packages=("${run_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev python3 clang-format-14)
+test_packages=("${run_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev python3
+               python3-torch clang-format-14)
 tidy_packages=("${test_packages[@]}" clang-14 clang-tidy-14)
 
 # install_missing PACKAGE...: returns at once when all are there.
