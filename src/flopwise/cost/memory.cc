@@ -131,7 +131,10 @@ class BlockMemory {
     const bool forward = at < boundary_;
     const int pass_end = forward ? boundary_ : last_;
     int to = std::max(at, last_reader(id, at + 1, remade_before(id, at, pass_end)));
-    if (forward && is_saved(id)) to = std::max(boundary_ - 1, last_reader(id, boundary_, last_));
+    if (forward && is_saved(id)) {
+      const int end = remade_before(id, boundary_ - 1, last_);
+      to = std::max(boundary_ - 1, last_reader(id, boundary_, end));
+    }
     const bool is_output = std::any_of(graph_.outputs.begin(), graph_.outputs.end(),
                                        [&](TensorId out) { return graph_.storage_of(out) == id; });
     if (forward && is_output) to = std::max(to, boundary_ - 1);

@@ -206,7 +206,8 @@ void BlockRun<Scalar>::backward() {
   }
   const std::map<TensorId, std::int64_t> held = held_;
   for (const auto& [storage, bytes] : held) {
-    if (!is_saved(storage)) release(storage);
+    // What is computed again before anybody reads it need not be kept.
+    if (!is_saved(storage) || readers_[static_cast<std::size_t>(storage)] == 0) release(storage);
   }
   for (const GradientOf& link : graph_.gradients) {
     if (link.gradient != kNoTensor) results_.insert(graph_.storage_of(link.gradient));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "flopwise/base/error.h"
@@ -88,6 +89,11 @@ class Validator {
     if (layer.cross) {
       check_attention(where + ".cross", *layer.cross);
       require(layer.cross->mask.kind == MaskKind::kFull, where + ".cross: a full mask");
+      const auto shape = [](const Attention& a) {
+        return std::array{a.heads, a.kv_heads, a.head_dim, a.value_dim};
+      };
+      require(shape(*layer.cross) == shape(layer.attention),
+              where + ".cross: the heads, kv_heads, head_dim and value_dim of its attention");
     }
     if (const Mlp* mlp = std::get_if<Mlp>(&layer.feed_forward)) {
       size(where + ".mlp.d_ff", mlp->d_ff);

@@ -71,7 +71,7 @@ struct Attention {
   std::int64_t relative_buckets = 0;  // only with kRelative
   bool scaled = true;                 // scores times 1/sqrt(H); false in T5
   double softcap = 0;                 // cap*tanh(score/cap) (Gemma 2); 0: none
-  double dropout = 0;                 // of the attention weights; 0 is off
+  double dropout = 0;                 // of the attention weights in training; 0 is off
   AttentionMask mask;
   friend bool operator==(const Attention&, const Attention&) = default;
 };
@@ -110,7 +110,7 @@ struct Layer {
   Attention attention;
   std::optional<Attention> cross;  // over the encoder's output; its mask is kFull
   std::variant<Mlp, Moe> feed_forward;
-  double dropout = 0;  // after attention output and feed-forward output; 0 is off
+  double dropout = 0;  // after attention output and feed-forward output, in training; 0 is off
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 

@@ -13,6 +13,7 @@
 #include "flopwise/cost/cost.h"
 #include "flopwise/exec/program_run.h"
 #include "flopwise/model/build.h"
+#include "flopwise/proof/flash_check.h"
 #include "flopwise/proof/shrink.h"
 
 namespace flopwise {
@@ -105,10 +106,9 @@ class JobRun {
 
   void train() {
     const Workload step = workload(Mode::kTrain, job_.draw.of("T"), job_.draw.of("T"));
-    Gradients kept_all;
     const std::vector<RematPolicy>& policies =
         options_.policies.empty() ? named_policies() : options_.policies;
-    bool compared_with_duals = false;
+    const Gradients kept_all = train_without_remat(step);
     for (const RematPolicy& policy : policies) {
       const Program program = build_training_program(model_, step, policy);
       ModelState<CountedDouble> state(seed_);
@@ -119,17 +119,24 @@ class JobRun {
       const std::string place = where("remat " + describe(policy));
       compare_counts(Mode::kTrain, program, run, place);
       compare_memory(program, run, state, place);
-      if (kept_all.empty()) {
-        kept_all = run.gradients();
-      } else {
-        compare_bits(kept_all, run.gradients(), place);
-      }
-      if (job_.is_first && !compared_with_duals) {
-        compare_with_duals(program, run, place);
-        compared_with_duals = true;
-      }
+      compare_bits(kept_all, run.gradients(), place);
     }
-    if (job_.is_first && job_.kernel == AttentionKernel::kFlash) compare_with_plain(kept_all, step);
+  }
+
+  // Gradients that nothing was recomputed for: right by themselves, and what every policy must
+  // give.
+  Gradients train_without_remat(Workload step) {
+    const Program program = build_training_program(model_, step, {RematKind::kNone, {}});
+    ModelState<CountedDouble> state(seed_);
+    ProgramRun<CountedDouble> run(program, state, ElementBytes{});
+    run.forward();
+    run.backward();
+    compare_with_duals(program, run.gradients(), state, where("training"));
+    if (step.kernel == AttentionKernel::kFlash) {
+      check_flash(program, seed_, ledger_, where("training"));
+      compare_with_plain(run.gradients(), step);
+    }
+    return run.gradients();
   }
 
   void compare_counts(Mode mode, const Program& program, const ProgramRun<CountedDouble>& run,
@@ -172,33 +179,41 @@ class JobRun {
     }
   }
 
-  // Along a random direction of each parameter: the derivative that dual numbers carry forward
-  // against the derived gradient's component.
-  void compare_with_duals(const Program& program, const ProgramRun<CountedDouble>& run,
-                          const std::string& place) {
-    const double least = kNegligible * largest(run.gradients());
-    for (const auto& [key, gradient] : run.gradients()) {
+  // The derivative along a random direction of all parameters, as dual numbers carry it forward,
+  // against the gradients' component; where they differ, parameter by parameter, for its name. A
+  // step is in proportion to 1 over the parameter's gradient, so that each has the same say.
+  void compare_with_duals(const Program& program, const Gradients& gradients,
+                          ModelState<CountedDouble>& drawn, const std::string& place) {
+    const double least = kNegligible * largest(gradients);
+    const auto compare = [&](const std::string& only) {
       ModelState<Dual> state(seed_);
-      {
-        ProgramRun<Dual> draws(program, state, ElementBytes{});  // draws all parameters
-        draws.forward();
-      }
       double component = 0;
       double scale = 0;
-      Array<Dual>& parameter = state.parameters().at(key);
-      for (std::int64_t i = 0; i < parameter.size(); ++i) {
-        const double direction = 2 * exec::uniform(exec::derived_seed(seed_, "direction"),
-                                                   static_cast<std::uint64_t>(i)) -
-                                 1;
-        parameter[i].slope = direction;
-        component += gradient[i].value() * direction;
-        scale += std::abs(gradient[i].value() * direction);
+      for (const auto& [key, values] : drawn.parameters()) {
+        Array<Dual>& parameter = state.parameters()[key] = Array<Dual>(values.shape());
+        const auto gradient = gradients.find(key);
+        const bool has_gradient = gradient != gradients.end();
+        const bool moves = only.empty() || only == key;
+        const double step =
+            has_gradient ? 1 / std::max(largest(gradient->second), least) : 1 / least;
+        for (std::int64_t i = 0; i < parameter.size(); ++i) {
+          const double draw =
+              exec::uniform(exec::derived_seed(seed_, key), static_cast<std::uint64_t>(i));
+          parameter[i] = Dual(values[i].value(), moves ? step * (2 * draw - 1) : 0);
+          const double share = has_gradient ? gradient->second[i].value() * parameter[i].slope : 0;
+          component += share;
+          scale += std::abs(share);
+        }
       }
       ProgramRun<Dual> along(program, state, ElementBytes{});
       along.forward();
-      ledger_.close("gradients", std::abs(along.objective().slope - component),
-                    std::max(scale, least), kSameDerivatives, key + ", " + place);
-    }
+      const double difference = std::abs(along.objective().slope - component);
+      ledger_.close("gradients", difference, scale, kSameDerivatives,
+                    (only.empty() ? "" : only + ", ") + place);
+      return difference <= kSameDerivatives * scale;
+    };
+    if (compare("")) return;
+    for (const auto& [key, values] : drawn.parameters()) compare(key);
   }
 
   void compare_with_plain(const Gradients& flash, Workload step) {
@@ -276,6 +291,7 @@ class JobRun {
     compare_arrays(is_prefill ? "prefill" : "decode", expected, run.output(), keys - compared,
                    place);
     compare_caches(program, run, state, place);
+    if (job_.kernel == AttentionKernel::kFlash) check_flash(program, seed_, ledger_, place);
   }
 
   void compare_caches(const Program& program, const ProgramRun<CountedDouble>& run,

@@ -10,7 +10,6 @@ namespace flopwise {
 struct Job {
   SizeDraw draw;
   AttentionKernel kernel = AttentionKernel::kFlash;
-  bool is_first = false;  // of its kernel: its gradients are checked with dual numbers too
 };
 
 // Training under every policy of the options; then, of a decoder, a forward pass, a prompt in one

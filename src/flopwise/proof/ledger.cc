@@ -16,7 +16,7 @@ struct Claim {
   std::string_view name;
   const char* claim;
 };
-constexpr std::array<Claim, 13> kClaims = {
+constexpr std::array<Claim, 14> kClaims = {
     {{"params.total", "elements of all parameters that the run was given = the formula"},
      {"activations.saved_bytes", "bytes alive between forward and backward = the formula"},
      {"activations.peak_bytes",
@@ -26,10 +26,11 @@ constexpr std::array<Claim, 13> kClaims = {
      {"mask.pairs",
       "pairs let through one by one, every T, S and mask size in a box = the formula"},
      {"mask.keys_seen", "keys that some query sees, every size in the same box = the formula"},
-     {"gradients", "each parameter's derived gradient = the derivative by dual numbers"},
+     {"gradients", "derived gradients, along a random direction = the derivative by dual numbers"},
      {"gradients.remat",
       "gradients under each policy = those without rematerialisation, bit for bit"},
      {"gradients.kernels", "gradients with flash attention = those with plain attention"},
+     {"flash.contractions", "attention FLOPs of kernels that work block by block = the formulas"},
      {"decode", "outputs token by token with a cache = the full forward pass"},
      {"prefill", "last outputs of a prompt, in one piece or two = the full forward pass"},
      {"output", "the einsum, step by step = one loop over all axes"}}

@@ -121,7 +121,7 @@ Proof prove_model(const Model& model, const ProveOptions& options) {
   std::vector<Job> jobs;
   for (const SizeDraw& draw : draws_for(model, options)) {
     for (const AttentionKernel kernel : kernels) {
-      jobs.push_back({draw, kernel, jobs.size() < kernels.size()});
+      jobs.push_back({draw, kernel});
     }
   }
   std::vector<Ledger> ledgers(jobs.size());

@@ -181,7 +181,8 @@ class AttentionBuilder {
     if (scale_in_softmax) softmax.scale = scale;
     builder_.emit(name_ + ".softmax", softmax, {last}, weights, kPart, more);
     const TensorId kept =
-        builder_.dropout(name_ + ".weights_dropout", weights, attention_.dropout, kPart);
+        builder_.dropout(name_ + ".weights_dropout", weights,
+                         workload_.mode == Mode::kTrain ? attention_.dropout : 0, kPart);
     const TensorId out = builder_.contract(
         name_ + ".av", attention_kind, kept, v,
         {a.batch, a.queries, heads_.kv_heads, heads_.group, heads_.value_head}, kPart);

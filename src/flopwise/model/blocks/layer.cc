@@ -39,7 +39,7 @@ class LayerBuilder {
     if (layer_.placement == NormPlacement::kSandwich) {
       out = builder_.norm(name + ".post_norm", out, layer_.norm);
     }
-    out = builder_.dropout(name + ".dropout", out, layer_.dropout, Component::kOther);
+    out = builder_.dropout(name + ".dropout", out, dropout(), Component::kOther);
     const TensorId sum = builder_.add(name + ".residual", x, out, Component::kOther);
     return norm_before ? sum : builder_.norm(name + ".norm", sum, layer_.norm);
   }
@@ -50,11 +50,13 @@ class LayerBuilder {
     const TensorId mlp_in = layer_.shared_norm ? in : builder_.norm("mlp.norm", x, layer_.norm);
     TensorId a = self_attention(in);
     TensorId m = feed_forward(mlp_in);
-    a = builder_.dropout("attention.dropout", a, layer_.dropout, Component::kOther);
-    m = builder_.dropout("mlp.dropout", m, layer_.dropout, Component::kOther);
+    a = builder_.dropout("attention.dropout", a, dropout(), Component::kOther);
+    m = builder_.dropout("mlp.dropout", m, dropout(), Component::kOther);
     const TensorId sum = builder_.add("attention.residual", x, a, Component::kOther);
     return builder_.add("mlp.residual", sum, m, Component::kOther);
   }
+
+  double dropout() const { return workload_.mode == Mode::kTrain ? layer_.dropout : 0; }
 
   TensorId self_attention(TensorId x) {
     return add_attention(builder_, "attention", layer_.attention, workload_,
