@@ -27,7 +27,12 @@ struct Options {
 ProveOptions request_of(const Options& options) {
   ProveOptions request;
   if (options.remat != "all") request.policies = {parse_remat(options.remat)};
-  if (options.kernel != "both") request.kernels = {parse_attention_kernel(options.kernel)};
+  if (options.kernel == "both") return request;
+  if (options.kernel != "flash" && options.kernel != "plain") {
+    throw UserError("--attention-kernel: expected flash, plain or both, got " +
+                    quoted(options.kernel));
+  }
+  request.kernels = {parse_attention_kernel(options.kernel)};
   return request;
 }
 

@@ -35,24 +35,17 @@ constexpr double kSameDerivatives = 1e-10;
 // keys have in common), is compared at this share of the model's largest.
 constexpr double kNegligible = 1e-3;
 
-const std::vector<RematPolicy>& named_policies() {
-  static const std::vector<RematPolicy> kPolicies = {
-      {RematKind::kNone,      {}},
-      {RematKind::kAttention, {}},
-      {RematKind::kMatmuls,   {}},
-      {RematKind::kBlock,     {}},
-      {RematKind::kFull,      {}}
-  };
-  return kPolicies;
-}
-
 const char* name_of(AttentionKernel kernel) {
   return kernel == AttentionKernel::kFlash ? "flash" : "plain";
 }
 
-ElementTypes bf16_types() {
-  return {find_dtype("bf16"), find_dtype("bf16"), find_dtype("bf16")};
+// Element types of three sizes, so that none can stand for another.
+ElementTypes element_types() {
+  return {find_dtype("bf16"), find_dtype("fp32"), find_dtype("int8")};
 }
+constexpr ElementBytes kElementBytes = {
+    {2, 4, 1, 4, 1, 4}
+};
 
 class JobRun {
  public:
@@ -64,10 +57,11 @@ class JobRun {
 
   void run() {
     train();
-    const bool generates = model_.architecture != Architecture::kEncoder;
-    if (!generates) {
+    if (model_.architecture == Architecture::kEncoder || !decodes()) {
       counted_forward();
-    } else if (decodes()) {
+    } else if (job_.counts_only) {
+      count_generation();
+    } else {
       generate();
     }
   }
@@ -106,18 +100,17 @@ class JobRun {
 
   void train() {
     const Workload step = workload(Mode::kTrain, job_.draw.of("T"), job_.draw.of("T"));
-    const std::vector<RematPolicy>& policies =
-        options_.policies.empty() ? named_policies() : options_.policies;
-    const Gradients kept_all = train_without_remat(step);
-    for (const RematPolicy& policy : policies) {
+    const Gradients kept_all = job_.counts_only ? Gradients() : train_without_remat(step);
+    for (const RematPolicy& policy : job_.policies) {
       const Program program = build_training_program(model_, step, policy);
       ModelState<CountedDouble> state(seed_);
-      ProgramRun<CountedDouble> run(program, state, ElementBytes{});
+      ProgramRun<CountedDouble> run(program, state, kElementBytes);
       run.forward();
       run.backward();
       ledger_.add_run();
       const std::string place = where("remat " + describe(policy));
       compare_counts(Mode::kTrain, program, run, place);
+      if (job_.counts_only) continue;
       compare_memory(program, run, state, place);
       compare_bits(kept_all, run.gradients(), place);
     }
@@ -128,7 +121,7 @@ class JobRun {
   Gradients train_without_remat(Workload step) {
     const Program program = build_training_program(model_, step, {RematKind::kNone, {}});
     ModelState<CountedDouble> state(seed_);
-    ProgramRun<CountedDouble> run(program, state, ElementBytes{});
+    ProgramRun<CountedDouble> run(program, state, kElementBytes);
     run.forward();
     run.backward();
     compare_with_duals(program, run.gradients(), state, where("training"));
@@ -162,7 +155,7 @@ class JobRun {
     std::int64_t elements = 0;
     for (const auto& [key, array] : state.parameters()) elements += array.size();
     ledger_.equal("params.total", params_of(program).total, elements, place);
-    const ActivationMemory memory = activation_memory(program, Fusion::kUnfused, bf16_types());
+    const ActivationMemory memory = activation_memory(program, Fusion::kUnfused, element_types());
     ledger_.equal("activations.saved_bytes", memory.saved_bytes, run.saved_bytes(), place);
     ledger_.equal("activations.peak_bytes", memory.peak_bytes, run.peak_bytes(), place);
   }
@@ -205,7 +198,7 @@ class JobRun {
           scale += std::abs(share);
         }
       }
-      ProgramRun<Dual> along(program, state, ElementBytes{});
+      ProgramRun<Dual> along(program, state, kElementBytes);
       along.forward();
       const double difference = std::abs(along.objective().slope - component);
       ledger_.close("gradients", difference, scale, kSameDerivatives,
@@ -220,7 +213,7 @@ class JobRun {
     step.kernel = AttentionKernel::kPlain;
     const Program program = build_training_program(model_, step, {RematKind::kNone, {}});
     ModelState<CountedDouble> state(seed_);
-    ProgramRun<CountedDouble> run(program, state, ElementBytes{});
+    ProgramRun<CountedDouble> run(program, state, kElementBytes);
     run.forward();
     run.backward();
     const double least = kNegligible * largest(flash);
@@ -247,7 +240,7 @@ class JobRun {
     const std::int64_t length = job_.draw.of("T");
     const Program program = build_program(model_, workload(Mode::kForward, length, length));
     ModelState<CountedDouble> state(seed_);
-    ProgramRun<CountedDouble> run(program, state, ElementBytes{});
+    ProgramRun<CountedDouble> run(program, state, kElementBytes);
     run.forward();
     ledger_.add_run();
     compare_counts(Mode::kForward, program, run, where("forward"));
@@ -260,35 +253,45 @@ class JobRun {
     const std::int64_t length = job_.draw.positions();
     const Program whole = build_program(model_, workload(Mode::kForward, length, length));
     ModelState<CountedDouble> state(seed_);
-    ProgramRun<CountedDouble> forward(whole, state, ElementBytes{});
+    ProgramRun<CountedDouble> forward(whole, state, kElementBytes);
     forward.forward();
     ledger_.add_run();
     compare_counts(Mode::kForward, whole, forward, where("forward"));
 
-    step(Mode::kPrefill, prompt, prompt, state, forward.output());
+    const Array<CountedDouble> expected = forward.output();
+    step(Mode::kPrefill, prompt, prompt, state, &expected);
     for (std::int64_t keys = prompt + 1; keys <= length; ++keys) {
-      step(Mode::kDecode, 1, keys, state, forward.output());
+      step(Mode::kDecode, 1, keys, state, &expected);
     }
-    ModelState<CountedDouble> pieces(seed_);
-    step(Mode::kPrefill, prompt, prompt, pieces, forward.output());
-    step(Mode::kPrefill, length - prompt, length, pieces, forward.output());
-    ModelState<CountedDouble> several(seed_);
-    step(Mode::kPrefill, prompt, prompt, several, forward.output());
-    step(Mode::kDecode, length - prompt, length, several, forward.output());
+    for (const Mode mode : {Mode::kPrefill, Mode::kDecode}) {
+      ModelState<CountedDouble> pieces(seed_);
+      step(Mode::kPrefill, prompt, prompt, pieces, &expected);
+      step(mode, length - prompt, length, pieces, &expected);
+    }
   }
 
+  // A prompt and several tokens at once.
+  void count_generation() {
+    ModelState<CountedDouble> state(seed_);
+    const std::int64_t prompt = job_.draw.of("T");
+    step(Mode::kPrefill, prompt, prompt, state, nullptr);
+    step(Mode::kDecode, job_.draw.of("X"), job_.draw.positions(), state, nullptr);
+  }
+
+  // `expected`: the outputs of all positions, or null where only counts are compared.
   void step(Mode mode, std::int64_t queries, std::int64_t keys, ModelState<CountedDouble>& state,
-            const Array<CountedDouble>& expected) {
+            const Array<CountedDouble>* expected) {
     const Program program = build_program(model_, workload(mode, queries, keys));
-    ProgramRun<CountedDouble> run(program, state, ElementBytes{});
+    ProgramRun<CountedDouble> run(program, state, kElementBytes);
     run.forward();
     ledger_.add_run();
     const std::string place =
         where(fmt::format("{} of {} after {}", flopwise::name_of(mode), queries, keys - queries));
     compare_counts(mode, program, run, place);
+    if (expected == nullptr) return;
     const bool is_prefill = mode == Mode::kPrefill;
     const std::int64_t compared = is_prefill ? 1 : queries;
-    compare_arrays(is_prefill ? "prefill" : "decode", expected, run.output(), keys - compared,
+    compare_arrays(is_prefill ? "prefill" : "decode", *expected, run.output(), keys - compared,
                    place);
     compare_caches(program, run, state, place);
     if (job_.kernel == AttentionKernel::kFlash) check_flash(program, seed_, ledger_, place);
@@ -296,9 +299,9 @@ class JobRun {
 
   void compare_caches(const Program& program, const ProgramRun<CountedDouble>& run,
                       const ModelState<CountedDouble>& state, const std::string& place) {
-    const std::optional<KvCache> cache = kv_cache_of(program, bf16_types());
+    const std::optional<KvCache> cache = kv_cache_of(program, element_types());
     FLOPWISE_CHECK(cache.has_value(), "a decoder keeps a cache");
-    const std::int64_t bytes = state.cached_elements() * ElementBytes{}.of(Element::kCache);
+    const std::int64_t bytes = state.cached_elements() * kElementBytes.of(Element::kCache);
     ledger_.equal("kv_cache.bytes_total", cache->bytes_total, bytes, place);
     for (const auto& layer : run.layers()) {
       const Block& block = program.blocks[layer.block];

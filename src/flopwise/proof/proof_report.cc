@@ -166,7 +166,7 @@ std::string proof_text(const Proof& proof) {
   for (const auto& [mode, block] : blocks) text += rows_text(proof, mode, block);
   if (!proof.checks.empty()) text += checks_text(proof) + "\n";
   if (!proof.branches.empty()) {
-    text += fmt::format("Branches taken: {}\n\n", joined(proof.branches, "; "));
+    text += fmt::format("Branches of the pair counts taken: {}\n\n", joined(proof.branches, ", "));
   }
   return text + mismatches(proof) + summary(proof);
 }

@@ -72,58 +72,91 @@ std::vector<PairMask> masks_of(const Model& model) {
   return masks;
 }
 
-std::string branches_of(const PairMask& mask) {
-  switch (mask.kind) {
-    case MaskKind::kFull:
-    case MaskKind::kCausal:
-      return fmt::format("{}: one branch", name_of(mask.kind));
-    case MaskKind::kWindow:
-      return "window: W < T, T <= W < S, W >= S";
-    case MaskKind::kChunk:
-      return "chunk: C divides T, C does not divide T, C > S";
-    case MaskKind::kTwoSidedWindow:
-      return "two-sided window: h < T - 1, h >= T - 1";
-    case MaskKind::kPrefix:
-      return "prefix: P < T, P >= T";
+// Which branches of the pair counts a draw takes.
+std::vector<std::string> branches_of(SizeDraw& draw) {
+  const std::int64_t queries = draw.of("T");
+  const std::int64_t keys = draw.positions();
+  std::vector<std::string> branches;
+  for (const auto& [letter, size] : draw.sizes()) {
+    switch (letter[0]) {
+      case 'W':
+        branches.emplace_back(size < queries ? "W < T" : size < keys ? "T <= W < S" : "W >= S");
+        break;
+      case 'C':
+        branches.emplace_back(size > keys           ? "C > S"
+                              : queries % size == 0 ? "C divides T"
+                                                    : "C does not divide T");
+        break;
+      case 'h':
+        branches.emplace_back(size < queries - 1 ? "h < T - 1" : "h >= T - 1");
+        break;
+      case 'P':
+        branches.emplace_back(size < queries ? "P < T" : "P >= T");
+        break;
+      default:
+        break;
+    }
   }
-  return "";
+  return branches;
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
 }
 
 // ---- draws -------------------------------------------------------------------------------------
 
-// Random draws through all mask regimes; then, from the first of each regime, one letter at a time,
-// as often as its degree.
-std::vector<SizeDraw> draws_for(const Model& model, const ProveOptions& options) {
+const std::vector<RematPolicy>& named_policies() {
+  static const std::vector<RematPolicy> kPolicies = {
+      RematPolicy{RematKind::kNone,      {}},
+      RematPolicy{RematKind::kAttention, {}},
+      RematPolicy{RematKind::kMatmuls,   {}},
+      RematPolicy{RematKind::kBlock,     {}},
+      RematPolicy{RematKind::kFull,      {}}
+  };
+  return kPolicies;
+}
+
+// Random draws through all mask regimes; then, from the first, one letter at a time, as often as
+// its degree (docs/proof.md). The first draw of each regime and those of one letter run under every
+// policy and are compared in everything; the other random ones count, under one policy in turn.
+std::vector<Job> jobs_for(const Model& model, const ProveOptions& options) {
   constexpr std::uint64_t kSeed = 2026;
-  std::vector<SizeDraw> draws;
+  std::vector<AttentionKernel> kernels = options.kernels;
+  if (kernels.empty()) kernels = {AttentionKernel::kFlash, AttentionKernel::kPlain};
+  const std::vector<RematPolicy>& policies =
+      options.policies.empty() ? named_policies() : options.policies;
+  std::vector<Job> jobs;
+  const auto add = [&](const SizeDraw& draw, const std::vector<RematPolicy>& under,
+                       bool counts_only) {
+    for (const AttentionKernel kernel : kernels) {
+      jobs.push_back({draw, kernel, under, counts_only});
+    }
+  };
   for (int i = 0; i < options.random_draws; ++i) {
-    draws.emplace_back(kSeed + static_cast<std::uint64_t>(i),
-                       static_cast<MaskRegime>(i % kMaskRegimes));
+    const SizeDraw draw(kSeed + static_cast<std::uint64_t>(i),
+                        static_cast<MaskRegime>(i % kMaskRegimes));
+    const bool is_close_look = i < kMaskRegimes;
+    const auto turn = static_cast<std::size_t>(i) % policies.size();
+    add(draw, is_close_look ? policies : std::vector<RematPolicy>{policies[turn]}, !is_close_look);
   }
-  if (!options.vary_each_letter) return draws;
-  SizeDraw first = draws.at(0);
-  shrink(model, first);
-  for (const auto& [letter, size] : first.sizes()) {
+  if (!options.vary_each_letter) return jobs;
+  SizeDraw base = jobs.at(0).draw;
+  shrink(model, base);
+  for (const auto& [letter, size] : base.sizes()) {
     for (std::int64_t steps = 1; steps <= degree_of(letter); ++steps) {
-      SizeDraw varied = draws[0];
+      SizeDraw varied = jobs[0].draw;
       varied.vary(letter, steps);
-      draws.push_back(varied);
+      add(varied, policies, false);
     }
   }
-  return draws;
+  return jobs;
 }
 
 }  // namespace
 
 Proof prove_model(const Model& model, const ProveOptions& options) {
-  std::vector<AttentionKernel> kernels = options.kernels;
-  if (kernels.empty()) kernels = {AttentionKernel::kFlash, AttentionKernel::kPlain};
-  std::vector<Job> jobs;
-  for (const SizeDraw& draw : draws_for(model, options)) {
-    for (const AttentionKernel kernel : kernels) {
-      jobs.push_back({draw, kernel});
-    }
-  }
+  const std::vector<Job> jobs = jobs_for(model, options);
   std::vector<Ledger> ledgers(jobs.size());
   for_each_parallel(jobs.size(), options.threads,
                     [&](std::size_t i) { ledgers[i] = run_job(model, options, jobs[i]); });
@@ -132,15 +165,15 @@ Proof prove_model(const Model& model, const ProveOptions& options) {
   Ledger ledger;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     ledger.merge(ledgers[i]);
-    if (i % kernels.size() != 0) continue;
+    if (i > 0 && jobs[i].kernel != jobs[0].kernel) continue;  // the same draw again
     SizeDraw draw = jobs[i].draw;
     shrink(model, draw);
     proof.draws.push_back(draw.str());
+    for (std::string& branch : branches_of(draw)) {
+      if (!contains(proof.branches, branch)) proof.branches.push_back(std::move(branch));
+    }
   }
-  for (const PairMask& mask : masks_of(model)) {
-    prove_mask(mask, ledger);
-    proof.branches.push_back(branches_of(mask));
-  }
+  for (const PairMask& mask : masks_of(model)) prove_mask(mask, ledger);
   ledger.write_to(proof);
   return proof;
 }

@@ -25,7 +25,7 @@ struct ProveOptions {
   std::vector<RematPolicy> policies;     // none given: all named ones
   std::vector<AttentionKernel> kernels;  // none given: both
   int threads = 0;                       // 0: as many as the machine has
-  int random_draws = 6;
+  int random_draws = 60;
   bool vary_each_letter = true;  // further draws that change one letter at a time
   // What an operation is said to cost. Replaced by tests that plant wrong costs, to see that a
   // proof fails.
@@ -68,7 +68,7 @@ struct Proof {
   std::vector<ProofRow> rows;
   std::vector<ProofCheck> checks;
   std::vector<std::string> draws;     // the sizes of each
-  std::vector<std::string> branches;  // "window: W < T, T <= W < S, W >= S"
+  std::vector<std::string> branches;  // of the pair counts: "W < T", "T <= W < S", "W >= S"
   std::int64_t runs = 0;              // steps executed
   Count operations;                   // counted and compared
   std::int64_t comparisons = 0;       // of an operation's count with its formula
