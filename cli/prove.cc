@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -48,6 +49,18 @@ std::vector<Proof> prove_catalog(const ProveOptions& request, std::ostream& prog
   return proofs;
 }
 
+// A line for each second that it takes.
+Proof prove_one(const Model& model, ProveOptions request, std::ostream& progress) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point due = Clock::now() + std::chrono::seconds(1);
+  request.progress = [&](std::size_t done, std::size_t parts) {
+    if (done == parts || Clock::now() < due) return;
+    due += std::chrono::seconds(1);
+    progress << fmt::format("proving {}: {} of {} runs\n", model.name, done, parts) << std::flush;
+  };
+  return prove_model(model, request);
+}
+
 void run(const Options& options, Context& context) {
   const int asked =
       (options.model.empty() ? 0 : 1) + (options.einsum.empty() ? 0 : 1) + (options.all ? 1 : 0);
@@ -62,7 +75,7 @@ void run(const Options& options, Context& context) {
   } else if (!options.einsum.empty()) {
     proofs = {prove_einsum(options.einsum, request)};
   } else {
-    proofs = {prove_model(read_model(options.model, context.in), request)};
+    proofs = {prove_one(read_model(options.model, context.in), request, context.err)};
   }
   for (const Proof& proof : proofs) {
     if (!proof.holds()) context.exit_status = 1;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
@@ -158,8 +159,14 @@ std::vector<Job> jobs_for(const Model& model, const ProveOptions& options) {
 Proof prove_model(const Model& model, const ProveOptions& options) {
   const std::vector<Job> jobs = jobs_for(model, options);
   std::vector<Ledger> ledgers(jobs.size());
-  for_each_parallel(jobs.size(), options.threads,
-                    [&](std::size_t i) { ledgers[i] = run_job(model, options, jobs[i]); });
+  std::mutex reporting;
+  std::size_t done = 0;
+  for_each_parallel(jobs.size(), options.threads, [&](std::size_t i) {
+    ledgers[i] = run_job(model, options, jobs[i]);
+    const std::lock_guard lock(reporting);
+    ++done;
+    if (options.progress) options.progress(done, jobs.size());
+  });
   Proof proof;
   proof.model = model.name;
   Ledger ledger;

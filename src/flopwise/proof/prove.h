@@ -8,6 +8,7 @@
 // decoding with the full forward pass. docs/proof.md says which sizes and why that many.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct ProveOptions {
   int threads = 0;                       // 0: as many as the machine has
   int random_draws = 60;
   bool vary_each_letter = true;  // further draws that change one letter at a time
+  // Called after each part, from any thread but from one at a time.
+  std::function<void(std::size_t done, std::size_t parts)> progress;
   // What an operation is said to cost. Replaced by tests that plant wrong costs, to see that a
   // proof fails.
   std::function<Work(const Graph&, const Op&)> work = work_of;

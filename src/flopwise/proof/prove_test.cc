@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "flopwise/model/read_model.h"
-#include "flopwise/proof/failures.h"
+#include "tests/proof_failures.h"
 
 namespace flopwise {
 namespace {

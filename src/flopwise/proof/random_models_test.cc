@@ -6,8 +6,8 @@
 
 #include "flopwise/exec/ops.h"
 #include "flopwise/model/build.h"
-#include "flopwise/proof/failures.h"
 #include "flopwise/proof/prove.h"
+#include "tests/proof_failures.h"
 
 namespace flopwise {
 namespace {
