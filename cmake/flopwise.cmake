@@ -35,6 +35,40 @@ if(FLOPWISE_SANITIZE)
   target_link_options(flopwise_options INTERFACE -fsanitize=${FLOPWISE_SANITIZE})
 endif()
 
+# FLOPWISE_PCH: what nearly every source includes, parsed once, and the same for tests. The release
+# build goes without, and so finds a source that forgets an include.
+function(flopwise_pch name)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${name}.cc CONTENT "")
+  add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/${name}.cc)
+  target_link_libraries(${name} PRIVATE flopwise_options)
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+endfunction()
+if(FLOPWISE_PCH)
+  set(common_headers <algorithm> <functional> <map> <optional> <set> <string> <utility> <variant>
+    <vector> <fmt/format.h>)
+  flopwise_pch(flopwise_pch ${common_headers})
+endif()
+function(flopwise_precompiled target pch)
+  if(FLOPWISE_PCH)
+    target_precompile_headers(${target} REUSE_FROM ${pch})
+  endif()
+endfunction()
+
+# How a test is compiled: it runs briefly and is slow to compile (RapidCheck's templates), so -O0;
+# what it tests is -O1.
+function(flopwise_compile_as_test target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0>)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})  # "tests/helper.h"
+  target_compile_definitions(${target} PRIVATE
+    FLOPWISE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FLOPWISE_PROGRAM="${PROJECT_BINARY_DIR}/flopwise")
+endfunction()
+if(FLOPWISE_PCH AND FLOPWISE_TESTS)
+  flopwise_pch(flopwise_test_pch ${common_headers} <gmock/gmock.h> <gtest/gtest.h>
+    <rapidcheck/gtest.h> <rapidcheck.h>)
+  target_link_libraries(flopwise_test_pch PRIVATE rapidcheck GTest::gmock)
+  flopwise_compile_as_test(flopwise_test_pch)
+endif()
+
 # Sources of the current folder and below, tests apart: sets `sources` and `test_sources`.
 macro(flopwise_glob)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
@@ -54,6 +88,7 @@ function(flopwise_layer name)
   if(sources)
     add_library(flopwise_${name} STATIC ${sources})
     target_link_libraries(flopwise_${name} PUBLIC flopwise_options ${arg_DEPENDS} ${arg_LIBRARIES})
+    flopwise_precompiled(flopwise_${name} flopwise_pch)
   else()
     add_library(flopwise_${name} INTERFACE)
     target_link_libraries(flopwise_${name} INTERFACE flopwise_options ${arg_DEPENDS} ${arg_LIBRARIES})
@@ -68,11 +103,8 @@ function(flopwise_test program sources)
   endif()
   add_executable(${program} ${sources})
   target_link_libraries(${program} PRIVATE ${ARGN} rapidcheck GTest::gmock GTest::gtest_main)
-  # Test code runs briefly and is slow to compile (RapidCheck's templates); what it tests is -O1.
-  target_compile_options(${program} PRIVATE $<$<CONFIG:Debug>:-O0>)
-  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})  # "tests/helper.h"
-  target_compile_definitions(${program} PRIVATE
-    FLOPWISE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FLOPWISE_PROGRAM="${PROJECT_BINARY_DIR}/flopwise")
+  flopwise_compile_as_test(${program})
+  flopwise_precompiled(${program} flopwise_test_pch)
   gtest_discover_tests(${program} TEST_PREFIX "${program}." DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 300)
 endfunction()

@@ -9,13 +9,9 @@
 #include "flopwise/exec/pairs.h"
 
 namespace flopwise::exec {
-namespace {
-
-std::int64_t whole(const Expr& expr, const Sizes& sizes) {
+std::int64_t size_at(const Expr& expr, const Sizes& sizes) {
   return static_cast<std::int64_t>(expr.eval_count(sizes, "size").value());
 }
-
-}  // namespace
 
 template <typename Scalar>
 BlockRun<Scalar>::BlockRun(const Graph& graph, const Sizes& sizes, std::uint64_t seed,
@@ -42,7 +38,7 @@ template <typename Scalar>
 Shape BlockRun<Scalar>::shape_of(TensorId tensor) const {
   Shape shape;
   for (const Axis& axis : graph_.tensor(tensor).axes) {
-    shape.push_back({axis.name, whole(axis.size, sizes_)});
+    shape.push_back({axis.name, size_at(axis.size, sizes_)});
   }
   return shape;
 }
@@ -88,13 +84,13 @@ const LivePairs* BlockRun<Scalar>::live_pairs(const Op& op) {
   }
   if (masked == nullptr) return nullptr;
   const Masking& masking = *masked->masking;
-  const PairRule rule{masking.mask.kind, whole(masking.mask.size, sizes_)};
+  const PairRule rule{masking.mask.kind, size_at(masking.mask.size, sizes_)};
   const std::string key = fmt::format("{},{},{},{}", masking.query_axis, masking.key_axis,
                                       name_of(rule.kind), rule.size);
   const auto [place, is_new] = pairs_.try_emplace(key);
   if (is_new) {
-    const std::int64_t queries = whole(axis_of(*masked, masking.query_axis).size, sizes_);
-    const std::int64_t keys = whole(axis_of(*masked, masking.key_axis).size, sizes_);
+    const std::int64_t queries = size_at(axis_of(*masked, masking.query_axis).size, sizes_);
+    const std::int64_t keys = size_at(axis_of(*masked, masking.key_axis).size, sizes_);
     place->second = {masking.query_axis, masking.key_axis, live_keys(rule, queries, keys)};
   }
   return &place->second;
@@ -124,8 +120,8 @@ void BlockRun<Scalar>::run(std::size_t index) {
   const LivePairs* live = live_pairs(op);
   run.live = live;
   if (const auto* rotary = std::get_if<Rotary>(&op.kind)) {
-    run.rotated = whole(rotary->rotated, sizes_);
-    run.first_position = whole(rotary->first_position, sizes_);
+    run.rotated = size_at(rotary->rotated, sizes_);
+    run.first_position = size_at(rotary->first_position, sizes_);
   }
   run.seed = derived_seed(seed_, graph_.tensor(op.outputs[0]).name);
   Scalar loss = 0.0;

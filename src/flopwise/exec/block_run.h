@@ -19,6 +19,9 @@
 
 namespace flopwise::exec {
 
+// The size of an axis.
+std::int64_t size_at(const Expr& size, const Sizes& sizes);
+
 // Bytes of one element, indexed by Element.
 struct ElementBytes {
   std::array<std::int64_t, 6> bytes = {2, 2, 2, 4, 1, 4};

@@ -5,6 +5,12 @@
 
 namespace flopwise::exec {
 
+// An id or a choice, held as a scalar.
+template <typename Scalar>
+std::int64_t index_of(const Scalar& scalar) {
+  return static_cast<std::int64_t>(value_of(scalar));
+}
+
 template <typename Scalar>
 void run_kind(const Contraction& kind, OpRun<Scalar>& run);
 template <typename Scalar>

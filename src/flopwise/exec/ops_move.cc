@@ -9,11 +9,6 @@
 namespace flopwise::exec {
 namespace {
 
-template <typename Scalar>
-std::int64_t whole(const Scalar& scalar) {
-  return static_cast<std::int64_t>(value_of(scalar));
-}
-
 // Walks over rows[.., D] (or [K,G,T,S]) with the element of table[V, ..] that each comes from:
 // visit(offset in rows, offset in table).
 template <typename Scalar, typename Visit>
@@ -23,7 +18,7 @@ void for_each_looked_up(const Array<Scalar>& ids, const Shape& table, const Shap
   const std::int64_t entry_stride = stride_of(table, entries.name);
   const Shape one_entry(table.begin() + 1, table.end());
   for_each_point<3>({&rows, &one_entry, &ids.shape()}, live, [&](const Offsets<3>& at) {
-    const std::int64_t id = whole(ids[at[2]]);
+    const std::int64_t id = index_of(ids[at[2]]);
     FLOPWISE_CHECK(id >= 0 && id < entries.size, "lookup: no such row");
     visit(at[0], at[1] + id * entry_stride);
   });
@@ -91,7 +86,7 @@ void run_kind(const TopKBackward&, OpRun<Scalar>& run) {
   const std::int64_t n = d_scores.shape().back().size;
   const std::int64_t k = d_weights.shape().back().size;
   for (std::int64_t i = 0; i < d_weights.size(); ++i) {
-    d_scores[i / k * n + whole(choice[i])] = d_weights[i];
+    d_scores[i / k * n + index_of(choice[i])] = d_weights[i];
   }
 }
 

@@ -21,11 +21,6 @@ Shape without(const Shape& shape, const std::string& axis) {
   return rest;
 }
 
-template <typename Scalar>
-std::int64_t whole(const Scalar& scalar) {
-  return static_cast<std::int64_t>(value_of(scalar));
-}
-
 // The same product for every token and each of its k experts, with that expert's slice of the
 // weight, or into that expert's slice of its gradient. Array 3 is the choice.
 template <typename Scalar>
@@ -48,7 +43,7 @@ void run_routed(const std::string& routed_axis, OpRun<Scalar>& run) {
     loop.add(axis, shapes);
   }
   for_each_point(loop, Offsets<4>{}, [&](const Offsets<4>& at) {
-    const std::int64_t expert = whole(choice[at[3]]);
+    const std::int64_t expert = index_of(choice[at[3]]);
     const Scalar product =
         a[at[0] + expert * expert_stride[0]] * b[at[1] + expert * expert_stride[1]];
     Scalar& result = out[at[2] + expert * expert_stride[2]];

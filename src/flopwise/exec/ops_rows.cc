@@ -179,7 +179,7 @@ void run_kind(const CrossEntropy&, OpRun<Scalar>& run) {
     Scalar sum = 0.0;
     for (std::int64_t i = 0; i < n; ++i) sum = sum + exp_of(x[i] - highest);
     const Scalar lse = log_of(sum) + highest;
-    const auto target = static_cast<std::int64_t>(value_of(targets[row]));
+    const std::int64_t target = index_of(targets[row]);
     run.outputs[0][row] = lse - x[target];
     run.outputs[1][row] = lse;
     *run.loss = *run.loss + run.outputs[0][row];
@@ -199,7 +199,7 @@ void run_kind(const CrossEntropyBackward&, OpRun<Scalar>& run) {
     for (std::int64_t i = row * n; i < (row + 1) * n; ++i) {
       d_logits[i] = exp_of(logits[i] - stats[row]) * share;
     }
-    Scalar& target = d_logits[row * n + static_cast<std::int64_t>(value_of(targets[row]))];
+    Scalar& target = d_logits[row * n + index_of(targets[row])];
     target = target - share;
   }
 }

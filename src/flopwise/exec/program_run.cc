@@ -12,10 +12,6 @@
 namespace flopwise::exec {
 namespace {
 
-std::int64_t whole(const Expr& expr, const Sizes& sizes) {
-  return static_cast<std::int64_t>(expr.eval_count(sizes, "size").value());
-}
-
 template <typename Scalar>
 Array<Scalar> random_array(const Shape& shape, std::uint64_t seed, double low, double high) {
   Array<Scalar> array(shape);
@@ -124,7 +120,7 @@ ProgramRun<Scalar>::ProgramRun(const Program& program, ModelState<Scalar>& state
 template <typename Scalar>
 void ProgramRun<Scalar>::forward() {
   for (std::size_t block = 0; block < program_.blocks.size(); ++block) {
-    const std::int64_t repeat = whole(program_.blocks[block].repeat, sizes_[block]);
+    const std::int64_t repeat = size_at(program_.blocks[block].repeat, sizes_[block]);
     const std::set<std::string> held_before = held_shared_;
     for (std::int64_t number = 0; number < repeat; ++number) run_layer(block, number, repeat);
   }
@@ -193,7 +189,7 @@ Array<Scalar> ProgramRun<Scalar>::input(const Graph& graph, TensorId tensor,
   const Sizes& sizes = sizes_[layers_.back().block];
   const bool has_positions = shape.size() > 1 && shape[1].name == "T";
   const std::int64_t first =
-      has_positions ? whole(Expr::symbol("S") - Expr::symbol("T"), sizes) : 0;
+      has_positions ? size_at(Expr::symbol("S") - Expr::symbol("T"), sizes) : 0;
   constexpr std::uint64_t kLongest = 1U << 20;
   Array<Scalar> array(shape);
   const std::int64_t positions = shape.size() > 1 ? shape[1].size : 1;
@@ -211,7 +207,7 @@ Array<Scalar> ProgramRun<Scalar>::constant(const Tensor& tensor, const Shape& sh
                                            const Sizes& sizes) const {
   FLOPWISE_CHECK(tensor.constant.has_value(), tensor.name + ": a constant without values");
   const Constant& constant = *tensor.constant;
-  const std::int64_t first = whole(constant.first_position, sizes);
+  const std::int64_t first = size_at(constant.first_position, sizes);
   Array<Scalar> array(shape);
   const std::int64_t columns = shape.back().size;
   for (std::int64_t i = 0; i < array.size(); ++i) {
@@ -256,7 +252,7 @@ void ProgramRun<Scalar>::keep_caches(const Block& block, std::int64_t number,
   for (TensorId id = 0; id < static_cast<TensorId>(graph.tensors().size()); ++id) {
     const Tensor& tensor = graph.tensor(id);
     if (tensor.role != Role::kState) continue;
-    const std::int64_t held = whole(tensor.keys_held, sizes_[layers_.back().block]);
+    const std::int64_t held = size_at(tensor.keys_held, sizes_[layers_.back().block]);
     state_.keep(parameter_key(block, number, tensor), run.get(id), held);
   }
 }

@@ -19,7 +19,7 @@ using exec::ModelState;
 using exec::ProgramRun;
 
 constexpr std::uint64_t kSeed = 12;
-constexpr std::int64_t kElementsOfEach = 5;  // of every parameter tensor
+constexpr std::int64_t kElementsOfEach = 3;  // of every parameter tensor
 
 Model altered(const char* name, const std::function<void(Layer&)>& alter) {
   Model model = find_model(name);

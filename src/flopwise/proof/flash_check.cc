@@ -4,6 +4,7 @@
 
 #include "flopwise/base/error.h"
 #include "flopwise/cost/flops.h"
+#include "flopwise/exec/block_run.h"
 #include "flopwise/exec/flash.h"
 #include "flopwise/exec/ops.h"
 
@@ -61,7 +62,7 @@ class FlashCheck {
     },
         3);
     exec::FlashOptions options;
-    options.mask = {masking.mask.kind, whole(masking.mask.size)};
+    options.mask = {masking.mask.kind, exec::size_at(masking.mask.size, sizes_)};
     options.query_block = 3;
     options.key_block = 4;
     exec::FlashWork work;
@@ -77,14 +78,11 @@ class FlashCheck {
   }
 
  private:
-  std::int64_t whole(const Expr& expr) const {
-    return static_cast<std::int64_t>(expr.eval_count(sizes_, "size").value());
-  }
   std::int64_t size(const Tensor& tensor, const std::string& axis) const {
-    return whole(axis_of(tensor, axis).size);
+    return exec::size_at(axis_of(tensor, axis).size, sizes_);
   }
   std::int64_t last_size(TensorId tensor) const {
-    return whole(graph_.tensor(tensor).axes.back().size);
+    return exec::size_at(graph_.tensor(tensor).axes.back().size, sizes_);
   }
 
   Array<CountedDouble> random(const Shape& shape, std::uint64_t which) const {

@@ -209,9 +209,6 @@ void prove_random_model(Architecture architecture) {
 RC_GTEST_PROP(RandomModels, DecodersAreProven, ()) {
   prove_random_model(Architecture::kDecoder);
 }
-RC_GTEST_PROP(RandomModels, MoreDecodersAreProven, ()) {
-  prove_random_model(Architecture::kDecoder);
-}
 RC_GTEST_PROP(RandomModels, EncodersAreProven, ()) {
   prove_random_model(Architecture::kEncoder);
 }
