@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "flopwise/exec/meter.h"
@@ -46,9 +47,9 @@ class Array {
   const Buffer<Scalar>& data() const { return *data_; }
 
   // The same elements under other axes of the same product.
-  Array viewed_as(Shape shape) const {
+  Array viewed_as(const Shape& shape) const {
     Array view;
-    view.shape_ = std::move(shape);
+    view.shape_ = shape;
     view.data_ = data_;
     return view;
   }

@@ -168,7 +168,7 @@ class JobRun {
       for (std::int64_t i = 0; same && i < gradient.size(); ++i) {
         same = gradient[i].value() == other->second[i].value();
       }
-      ledger_.hold("gradients.remat", same, key + ", " + place);
+      ledger_.hold("gradients.remat", same, fmt::format("{}, {}", key, place));
     }
   }
 

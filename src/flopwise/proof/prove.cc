@@ -120,7 +120,8 @@ const std::vector<RematPolicy>& named_policies() {
 
 // Random draws through all mask regimes; then, from the first, one letter at a time, as often as
 // its degree (docs/proof.md). The first draw of each regime and those of one letter run under every
-// policy and are compared in everything; the other random ones count, under one policy in turn.
+// policy and kernel and are compared in everything; the other random ones count, under one policy
+// and kernel in turn.
 std::vector<Job> jobs_for(const Model& model, const ProveOptions& options) {
   constexpr std::uint64_t kSeed = 2026;
   std::vector<AttentionKernel> kernels = options.kernels;
@@ -128,18 +129,19 @@ std::vector<Job> jobs_for(const Model& model, const ProveOptions& options) {
   const std::vector<RematPolicy>& policies =
       options.policies.empty() ? named_policies() : options.policies;
   std::vector<Job> jobs;
-  const auto add = [&](const SizeDraw& draw, const std::vector<RematPolicy>& under,
-                       bool counts_only) {
-    for (const AttentionKernel kernel : kernels) {
-      jobs.push_back({draw, kernel, under, counts_only});
-    }
+  const auto look_closely = [&](const SizeDraw& draw) {
+    for (const AttentionKernel kernel : kernels) jobs.push_back({draw, kernel, policies, false});
   };
   for (int i = 0; i < options.random_draws; ++i) {
     const SizeDraw draw(kSeed + static_cast<std::uint64_t>(i),
                         static_cast<MaskRegime>(i % kMaskRegimes));
-    const bool is_close_look = i < kMaskRegimes;
-    const auto turn = static_cast<std::size_t>(i) % policies.size();
-    add(draw, is_close_look ? policies : std::vector<RematPolicy>{policies[turn]}, !is_close_look);
+    if (i < kMaskRegimes) {
+      look_closely(draw);
+      continue;
+    }
+    const auto turn = static_cast<std::size_t>(i);
+    jobs.push_back(
+        {draw, kernels[turn % kernels.size()], {policies[turn % policies.size()]}, true});
   }
   if (!options.vary_each_letter) return jobs;
   SizeDraw base = jobs.at(0).draw;
@@ -148,7 +150,7 @@ std::vector<Job> jobs_for(const Model& model, const ProveOptions& options) {
     for (std::int64_t steps = 1; steps <= degree_of(letter); ++steps) {
       SizeDraw varied = jobs[0].draw;
       varied.vary(letter, steps);
-      add(varied, policies, false);
+      look_closely(varied);
     }
   }
   return jobs;
@@ -172,9 +174,9 @@ Proof prove_model(const Model& model, const ProveOptions& options) {
   Ledger ledger;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     ledger.merge(ledgers[i]);
-    if (i > 0 && jobs[i].kernel != jobs[0].kernel) continue;  // the same draw again
     SizeDraw draw = jobs[i].draw;
     shrink(model, draw);
+    if (contains(proof.draws, draw.str())) continue;  // with another kernel
     proof.draws.push_back(draw.str());
     for (std::string& branch : branches_of(draw)) {
       if (!contains(proof.branches, branch)) proof.branches.push_back(std::move(branch));

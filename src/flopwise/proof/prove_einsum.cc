@@ -175,6 +175,7 @@ Proof prove_einsum(const std::string& expression, const ProveOptions& options) {
   proof.model = describe(spec);
   Ledger ledger;
   std::vector<Sizes> draws;
+  draws.reserve(static_cast<std::size_t>(options.random_draws) + spec.axes.size());
   for (int i = 0; i < options.random_draws; ++i) {
     draws.push_back(draw_sizes(spec, static_cast<std::uint64_t>(i), ""));
   }
