@@ -125,7 +125,8 @@ double difference(const Array<double>& a, const Array<double>& b, double scale =
   double worst = 0;
   for (std::int64_t i = 0; i < a.size(); ++i) {
     const double apart = std::abs(a[i] - b[i]);
-    if (!(apart <= worst)) worst = apart;
+    if (std::isnan(apart)) return apart;
+    worst = std::max(worst, apart);
     scale = std::max(scale, std::abs(a[i]));
   }
   return scale > 0 ? worst / scale : worst;

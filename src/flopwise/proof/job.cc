@@ -330,7 +330,7 @@ class JobRun {
       for (std::int64_t i = 0; i < part_stride; ++i) {
         const double difference =
             std::abs(all[b * all_stride + skipped + i].value() - part[b * part_stride + i].value());
-        if (!(difference <= worst)) worst = difference;
+        worst = worse_of(worst, difference);
       }
     }
     ledger_.close(name, worst, scale, kSameNumbers, place);

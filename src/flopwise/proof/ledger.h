@@ -10,6 +10,12 @@
 
 namespace flopwise {
 
+// The larger difference; a NaN stays, whatever follows it.
+inline double worse_of(double worst, double difference) {
+  const bool is_nan = worst != worst;
+  return is_nan || difference <= worst ? worst : difference;
+}
+
 class Ledger {
  public:
   // One operation of one layer was counted.

@@ -129,6 +129,7 @@ class EinsumRun {
       out.push_back({axis, static_cast<std::int64_t>(sizes_.at(axis).value())});
     }
     Array<double> expected(out);
+    Array<double> added(out);  // what went into each element, cancelled or not: that is what rounds
     Shape all;
     for (const EinsumAxis& axis : spec_.axes) {
       all.push_back({axis.name, static_cast<std::int64_t>(sizes_.at(axis.name).value())});
@@ -138,13 +139,15 @@ class EinsumRun {
       for (const Array<CountedDouble>& operand : operands_) {
         product *= operand[offset_in(operand.shape(), all, at[0])].value();
       }
-      expected[offset_in(out, all, at[0])] += product;
+      const std::int64_t to = offset_in(out, all, at[0]);
+      expected[to] += product;
+      added[to] += std::abs(product);
     });
     double worst = 0;
     double scale = 0;
     exec::for_each_point<2>({&out, &result.shape()}, nullptr, [&](const exec::Offsets<2>& at) {
-      worst = std::max(worst, std::abs(expected[at[0]] - result[at[1]].value()));
-      scale = std::max(scale, std::abs(expected[at[0]]));
+      worst = worse_of(worst, std::abs(expected[at[0]] - result[at[1]].value()));
+      scale = std::max(scale, added[at[0]]);
     });
     ledger.close("output", worst, scale, kSameNumbers, describe(sizes_));
   }
