@@ -78,20 +78,33 @@ void add_share(JsonFields& fields, std::string_view field, std::vector<RotarySha
       fmt::format("{}: expected a share of 0 ... 1, got {}", said.back().where, said.back().share));
 }
 
+// A share by either of its names; a number of elements inside a rope object is nobody's.
+void add_shares(JsonFields& fields, std::vector<RotaryShare>& said) {
+  for (const std::string_view name : {"partial_rotary_factor", "rotary_pct"}) {
+    add_share(fields, name, said);
+  }
+}
+
+void add_rope_shares(JsonFields& rope, std::vector<RotaryShare>& said) {
+  add_shares(rope, said);
+  if (!rope.has("rotary_dim")) return;
+  throw UserError(
+      fmt::format("{}: expected partial_rotary_factor, the rotated share of a head, got {}",
+                  rope.where("rotary_dim"), shown(rope.raw("rotary_dim"))));
+}
+
 // Newer files say it inside rope_parameters, there perhaps for each kind of layer.
 std::vector<RotaryShare> said_rotary_shares(Config& config) {
-  constexpr std::string_view kFactor = "partial_rotary_factor";
   std::vector<RotaryShare> said;
-  add_share(config.fields, kFactor, said);
-  add_share(config.fields, "rotary_pct", said);
+  add_shares(config.fields, said);
   for (const std::string_view field : {"rope_parameters", "rope_scaling"}) {
     if (!config.fields.has(field)) continue;
     JsonFields rope = config.fields.object(field);
-    add_share(rope, kFactor, said);
+    add_rope_shares(rope, said);
     for (const std::string& kind : rope.unread()) {
       if (!rope.raw(kind).is_object()) continue;
       JsonFields inner = rope.object(kind);
-      add_share(inner, kFactor, said);
+      add_rope_shares(inner, said);
     }
   }
   return said;
