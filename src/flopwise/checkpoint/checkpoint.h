@@ -1,0 +1,77 @@
+// What a checkpoint holds, told by its headers: the name, shape, type and size of every tensor and
+// the metadata beside them. The weights are never read, so 700 GB of shards take milliseconds.
+//
+// Read are safetensors (one file, or shards behind a model.safetensors.index.json) and GGUF (one
+// file, or the parts NAME-00001-of-00003.gguf). docs/checkpoints.md lists what is refused.
+//
+// A checkpoint comes from strangers. Every length in it is compared with the bytes that are there
+// before it is used, memory grows with what was read, and a refusal is a UserError of one line:
+// file, offset or tensor, the value, and what was expected.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "flopwise/base/count.h"
+#include "flopwise/checkpoint/stored_type.h"
+
+namespace flopwise {
+
+struct StoredTensor {
+  std::string name;
+  std::vector<std::int64_t> shape;  // row-major, the innermost axis last; empty for a scalar
+  StoredType type = {};
+  Count elements;    // the product of `shape`
+  Count bytes;       // in the file, scales of a quantised block included
+  std::string file;  // its file's name, without folder
+};
+
+struct MetadataValue;
+
+struct MetadataArray {
+  std::string_view element_type;  // "string"
+  Count length;
+  // The first kKeptElements at most: a vocabulary has 250,000 and only its length is a size.
+  std::vector<MetadataValue> elements;
+};
+inline constexpr std::size_t kKeptElements = 1024;
+
+struct MetadataValue {
+  std::string_view type;  // GGUF's: "uint32", "float32", "bool", "string", "array"; else "string"
+  std::variant<bool, Count, double, std::string, MetadataArray> value;
+};
+
+struct Metadata {
+  std::string key;
+  MetadataValue value;
+};
+
+struct CheckpointFile {
+  std::string name;    // without folder
+  Count bytes;         // of the whole file
+  Count header_bytes;  // up to the first tensor's data
+};
+
+enum class CheckpointFormat { kSafetensors, kGguf };
+
+struct Checkpoint {
+  CheckpointFormat format = CheckpointFormat::kSafetensors;
+  std::vector<StoredTensor> tensors;  // file by file, in the order of the header
+  std::vector<Metadata> metadata;     // of the first file; of an index, its numbers and texts first
+  std::vector<CheckpointFile> files;
+  // What is odd and yet no reason to refuse, such as an index whose total_size is not the sum of
+  // the tensors' bytes (of the collected indexes some count other types, or tied weights twice).
+  std::vector<std::string> notes;
+
+  const MetadataValue* find_metadata(std::string_view key) const;  // null when absent
+};
+
+// `path`: a .safetensors file, its index (.json), a .gguf file or any part of a split one, or a
+// directory that holds one of these.
+Checkpoint read_checkpoint(const std::string& path);
+
+}  // namespace flopwise

@@ -1,0 +1,95 @@
+#include "flopwise/checkpoint/layout.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "flopwise/base/error.h"
+
+namespace flopwise {
+namespace {
+
+// Zero where a dimension is zero, whatever the others are.
+std::int64_t product(const std::vector<std::int64_t>& shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  std::int64_t product = 1;
+  for (const std::int64_t size : shape) {
+    if (__builtin_mul_overflow(product, size, &product)) {
+      throw UserError(
+          fmt::format("shape {}: expected at most 2^63 - 1 elements", shape_text(shape)));
+    }
+  }
+  return product;
+}
+
+constexpr std::size_t kMaxNamesBytes = std::size_t{16} << 20;
+
+}  // namespace
+
+void NameBudget::take(const std::string& name) {
+  taken_ += name.size();
+  if (name.size() > kMaxNameBytes || taken_ > kMaxNamesBytes) {
+    throw UserError(
+        fmt::format("a name of {} bytes, expected at most {}, and {} MiB of all names together",
+                    name.size(), kMaxNameBytes, kMaxNamesBytes >> 20));
+  }
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ","));
+}
+
+void set_size(StoredTensor& tensor, Blocks blocks) {
+  tensor.elements = product(tensor.shape);
+  const bool is_row = blocks == Blocks::kPerRow;
+  const Count unit = !is_row ? tensor.elements : tensor.shape.empty() ? 1 : tensor.shape.back();
+  const std::optional<Count> bytes = stored_bytes(tensor.type, tensor.elements);
+  if (!stored_bytes(tensor.type, unit) || !bytes) {
+    throw UserError(fmt::format("shape {}: expected {} of whole blocks of {} elements ({}), got {}",
+                                shape_text(tensor.shape), is_row ? "rows" : "a tensor",
+                                tensor.type.block_elements, tensor.type.name, unit.str()));
+  }
+  if (*bytes > Count(INT64_MAX)) {
+    throw UserError(fmt::format("shape {} of {}: expected at most 2^63 - 1 bytes",
+                                shape_text(tensor.shape), tensor.type.name));
+  }
+  tensor.bytes = *bytes;
+}
+
+void sort_extents(std::vector<Extent>& extents, const std::vector<StoredTensor>& tensors) {
+  std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) {
+    return std::tie(a.begin, a.end, a.tensor) < std::tie(b.begin, b.end, b.tensor);
+  });
+  for (std::size_t i = 1; i < extents.size(); ++i) {
+    const Extent& before = extents[i - 1];
+    const Extent& here = extents[i];
+    if (here.begin < before.end) {
+      throw UserError(fmt::format(
+          "tensor {}: begins at byte {} of the data, inside tensor {} that ends at byte {}",
+          quoted(tensors[here.tensor].name), here.begin, quoted(tensors[before.tensor].name),
+          before.end));
+    }
+  }
+}
+
+void check_names_differ(const std::vector<StoredTensor>& tensors) {
+  std::vector<std::size_t> order(tensors.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tie(tensors[a].name, a) < std::tie(tensors[b].name, b);
+  });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const StoredTensor& first = tensors[order[i - 1]];
+    const StoredTensor& second = tensors[order[i]];
+    if (first.name != second.name) continue;
+    throw UserError(first.file == second.file
+                        ? fmt::format("tensor {}: the name occurs twice", quoted(first.name))
+                        : fmt::format("tensor {}: stored in {} and in {}, expected in one file",
+                                      quoted(first.name), quoted(first.file), quoted(second.file)));
+  }
+}
+
+}  // namespace flopwise
