@@ -71,7 +71,7 @@ class GgufCursor {
   std::uint64_t number(std::uint64_t bytes, std::string_view what) {
     if (left() < bytes) {
       fail(offset(),
-           fmt::format("expected {} bytes of {}, the file has {} more", bytes, what, left()));
+           fmt::format("{}: expected {} bytes, the file has {} more", what, bytes, left()));
     }
     std::uint64_t value = 0;
     for (std::uint64_t i = 0; i < bytes; ++i) {
@@ -134,7 +134,7 @@ class ValueReader {
 
   std::uint32_t type() {
     const std::uint64_t at = cursor_.offset();
-    const std::uint32_t type = cursor_.u32("a value type");
+    const std::uint32_t type = cursor_.u32("value type");
     if (type >= std::size(kValueTypes)) {
       GgufCursor::fail(
           at, fmt::format("value type {}, expected 0 to {}", type, std::size(kValueTypes) - 1));
@@ -225,11 +225,11 @@ void read_version(GgufCursor& cursor) {
         fmt::format("has {} bytes, expected at least GGUF and a version", cursor.left()));
   }
   std::string magic;
-  for (int i = 0; i < 4; ++i) magic += static_cast<char>(cursor.number(1, "the magic"));
+  for (int i = 0; i < 4; ++i) magic += static_cast<char>(cursor.number(1, "magic"));
   if (magic != "GGUF") {
     throw UserError(fmt::format("begins with {}, expected 'GGUF'", quoted(magic)));
   }
-  const std::uint32_t version = cursor.u32("the version");
+  const std::uint32_t version = cursor.u32("version");
   if (version == 2 || version == 3) return;
   if (version == 2u << 24 || version == 3u << 24) return cursor.use_big_endian();
   throw UserError(fmt::format("offset 4: GGUF version {}, expected 2 or 3", version));
@@ -275,7 +275,7 @@ StoredType find_type(std::uint32_t id) {
   for (const GgmlType& known : ggml_types()) {
     if (known.id != id) continue;
     if (known.type.block_elements == 0) {
-      throw UserError(fmt::format("type {} ({}) was removed from ggml, expected a type of today",
+      throw UserError(fmt::format("type {} ({}) was removed from ggml, expected one it still has",
                                   id, known.type.name));
     }
     return known.type;
@@ -286,21 +286,21 @@ StoredType find_type(std::uint32_t id) {
 
 // The description of one tensor behind its name; returns the offset of its data.
 std::uint64_t read_tensor(GgufCursor& cursor, StoredTensor& tensor) {
-  const std::uint32_t dimensions = cursor.u32("the number of dimensions");
+  const std::uint32_t dimensions = cursor.u32("number of dimensions");
   if (dimensions > kMaxDimensions) {
     throw UserError(fmt::format("{} dimensions, expected at most {}", dimensions, kMaxDimensions));
   }
   for (std::uint32_t i = 0; i < dimensions; ++i) {
-    const std::uint64_t size = cursor.u64("a dimension");
+    const std::uint64_t size = cursor.u64("dimension");
     if (size > INT64_MAX) {
       throw UserError(fmt::format("dimension {}, expected at most 2^63 - 1", size));
     }
     tensor.shape.push_back(static_cast<std::int64_t>(size));
   }
   std::reverse(tensor.shape.begin(), tensor.shape.end());  // innermost last
-  tensor.type = find_type(cursor.u32("the tensor's type"));
+  tensor.type = find_type(cursor.u32("type"));
   set_size(tensor, Blocks::kPerRow);
-  return cursor.u64("the tensor's offset");
+  return cursor.u64("offset");
 }
 
 Extent extent_of(const StoredTensor& tensor, std::uint64_t offset, std::uint64_t alignment,
@@ -339,8 +339,10 @@ Checkpoint read_gguf(const ByteSource& source, const std::string& name) {
   constexpr std::uint64_t kTensorBytes = 24;  // length, dimensions, type, offset
   GgufCursor cursor(source);
   read_version(cursor);
-  const std::uint64_t tensors = cursor.length("tensors:", kTensorBytes, kMaxTensorsPerFile);
-  const std::uint64_t entries = cursor.length("metadata entries:", kEntryBytes, kMaxEntries);
+  const std::uint64_t tensors =
+      cursor.length("number of tensors", kTensorBytes, kMaxTensorsPerFile);
+  const std::uint64_t entries =
+      cursor.length("number of metadata entries", kEntryBytes, kMaxEntries);
 
   Checkpoint checkpoint;
   checkpoint.format = CheckpointFormat::kGguf;
