@@ -67,7 +67,7 @@ std::string ByteCursor::take(std::uint64_t count) {
   FLOPWISE_CHECK(count <= left(), "a cursor read beyond its end");
   std::string bytes;
   while (bytes.size() < count) {
-    byte_here();  // fills the buffer
+    if (offset_ - buffer_begin_ >= buffer_.size()) fill();
     const std::uint64_t in_buffer = buffer_begin_ + buffer_.size() - offset_;
     const std::uint64_t length = std::min<std::uint64_t>(count - bytes.size(), in_buffer);
     bytes.append(buffer_.data() + (offset_ - buffer_begin_), length);
@@ -76,13 +76,10 @@ std::string ByteCursor::take(std::uint64_t count) {
   return bytes;
 }
 
-int ByteCursor::byte_here() {
-  if (offset_ < buffer_begin_ || offset_ - buffer_begin_ >= buffer_.size()) {
-    buffer_.resize(std::min(kBufferBytes, left()));
-    source_.read_at(offset_, buffer_);
-    buffer_begin_ = offset_;
-  }
-  return static_cast<unsigned char>(buffer_[offset_ - buffer_begin_]);
+void ByteCursor::fill() {
+  buffer_.resize(std::min(kBufferBytes, left()));
+  source_.read_at(offset_, buffer_);
+  buffer_begin_ = offset_;
 }
 
 }  // namespace flopwise

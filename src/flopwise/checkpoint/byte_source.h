@@ -55,7 +55,12 @@ class ByteCursor {
   std::uint64_t left() const { return end_ - offset_; }
 
   // The next byte; -1 at the end.
-  int peek() { return offset_ == end_ ? -1 : byte_here(); }
+  int peek() {
+    if (offset_ == end_) return -1;
+    // Before the buffer the difference wraps and is huge.
+    if (offset_ - buffer_begin_ >= buffer_.size()) fill();
+    return static_cast<unsigned char>(buffer_[offset_ - buffer_begin_]);
+  }
   void step() { ++offset_; }  // over the byte that peek() showed
   // Skips `count` <= left() bytes without reading them.
   void skip(std::uint64_t count) { offset_ += count; }
@@ -63,7 +68,7 @@ class ByteCursor {
   std::string take(std::uint64_t count);
 
  private:
-  int byte_here();
+  void fill();  // the buffer, from offset() on
 
   const ByteSource& source_;
   std::uint64_t offset_;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxWordBytes = 100;
+constexpr std::uint64_t kMaxSkippedBytes = std::uint64_t{16} << 20;
 constexpr int kMaxDepth = 64;
 
 bool is_space(int c) {
@@ -231,7 +232,9 @@ JsonCursor::Scalar JsonCursor::scalar() {
 // A loop with the open brackets in a text, not a recursion.
 void JsonCursor::skip() {
   std::string open;
+  const std::uint64_t begin = offset();
   do {
+    if (offset() - begin > kMaxSkippedBytes) fail("an unknown field longer than 16 MiB");
     if (next_is('{') || next_is('[')) {
       const bool is_object = next_is('{');
       if (open.size() == kMaxDepth) fail(fmt::format("nested deeper than {}", kMaxDepth));

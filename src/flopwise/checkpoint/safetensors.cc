@@ -245,6 +245,7 @@ namespace {
 
 void read_weight_map(JsonCursor& json, SafetensorsIndex& index) {
   NameBudget names;
+  NameBudget files;
   json.object([&](const std::string& tensor) {
     names.take(tensor);
     if (index.weight_map.size() == kMaxIndexEntries) {
@@ -258,6 +259,7 @@ void read_weight_map(JsonCursor& json, SafetensorsIndex& index) {
           fmt::format("{}: expected the name of a .safetensors file in the same folder, got {}",
                       quoted(tensor), quoted(file)));
     }
+    files.take(file);
     index.weight_map.push_back({tensor, std::move(file)});
   });
   auto& map = index.weight_map;
