@@ -52,11 +52,12 @@ std::vector<Proof> prove_catalog(const ProveOptions& request, std::ostream& prog
 // A line for each second that it takes.
 Proof prove_one(const Model& model, ProveOptions request, std::ostream& progress) {
   using Clock = std::chrono::steady_clock;
-  Clock::time_point due = Clock::now() + std::chrono::seconds(1);
+  using std::chrono_literals::operator""s;
+  Clock::time_point due = Clock::now() + 1s;
   request.progress = [&](std::size_t done, std::size_t parts) {
     if (done == parts || Clock::now() < due) return;
-    due += std::chrono::seconds(1);
-    progress << fmt::format("proving {}: {} of {} runs\n", model.name, done, parts) << std::flush;
+    due = Clock::now() + 1s;
+    progress << fmt::format("proving {}: {} of {} draws\n", model.name, done, parts) << std::flush;
   };
   return prove_model(model, request);
 }

@@ -20,6 +20,10 @@ The models, from their papers and the Hugging Face conventions:
   Gemma 2   Llama with tanh-GELU as the gate, tied head, embeddings times sqrt(D), a second RMSNorm
             on what each half gives, soft caps on scores and logits, windows on every other layer
             (Gemma Team 2024)
+  Mixtral   Llama with k of E SwiGLU experts a token: the k largest router scores, softmax over
+            them (Jiang et al. 2024)
+  Qwen3-MoE Qwen3 with an untied head and such experts: softmax over all E scores, the k largest
+            divided by their sum (Yang et al. 2025)
 What differs from the released models is what no cost depends on, so that the executor has one value
 for all: rotary base 10000, epsilon 1e-5, scores over sqrt(H), equal layers one after the other. The
 weight of Gemma's norms is what is multiplied: 1 + what its files hold.
@@ -152,7 +156,7 @@ def gpt2(weights, sizes, layers, ids):
 
 def llama_like(weights, sizes, layers, ids, *, tied=False, qk_norm=False, gate=F.silu,
                scaled_embedding=False, sandwich=False, score_cap=None, logit_cap=None,
-               windowed=None):
+               windowed=None, route=None):
     T, D, d_ff, V, N, K, H = (sizes[letter] for letter in "TDFVNKH")
 
     def norm(x, key):
@@ -183,13 +187,28 @@ def llama_like(weights, sizes, layers, ids, *, tied=False, qk_norm=False, gate=F
             return (gated * up) @ weights.take(f"{layer}/mlp.down.weight", d_ff, D)
         return body
 
+    def experts(layer):
+        E = sizes["E"]
+
+        def body(x):
+            chosen, share = route(x @ weights.take(f"{layer}/router.scores.weight", D, E),
+                                  sizes["k"])
+            parts = {part: weights.take(f"{layer}/experts.{part}.weight", E, *shape)[chosen]
+                     for part, shape in (("gate", (D, d_ff)), ("up", (D, d_ff)),
+                                         ("down", (d_ff, D)))}  # [B,T,k,..,..]
+            x = x[:, :, None, None, :]
+            inner = gate(x @ parts["gate"]) * (x @ parts["up"])
+            return (share[..., None] * (inner @ parts["down"]).squeeze(-2)).sum(-2)
+        return body
+
+    feed_forward = gated_mlp if route is None else experts
     tokens = weights.take("embed.tokens.weight", V, D)
     x = F.embedding(ids, tokens)
     if scaled_embedding:
         x = x * math.sqrt(D)
     for layer in layers:
         x = residual(x, layer, "attention", self_attention(layer))
-        x = residual(x, layer, "mlp", gated_mlp(layer))
+        x = residual(x, layer, "mlp", feed_forward(layer))
     x = norm(x, "head/0/final.norm")
     head = tokens.T if tied else weights.take("head/0/unembed.weight", D, V)
     return soft_cap(x @ head, logit_cap)
@@ -205,7 +224,22 @@ def gemma2(*step):
                       windowed="local/")
 
 
-MODELS = {"gpt2": gpt2, "llama-3-8b": llama_like, "qwen3-0.6b": qwen3, "gemma-2-27b": gemma2}
+def mixtral(*step):
+    def route(scores, k):
+        largest, chosen = scores.topk(k)
+        return chosen, torch.softmax(largest, dim=-1)
+    return llama_like(*step, route=route)
+
+
+def qwen3_moe(*step):
+    def route(scores, k):
+        largest, chosen = torch.softmax(scores, dim=-1).topk(k)
+        return chosen, largest / largest.sum(-1, keepdim=True)
+    return llama_like(*step, qk_norm=True, route=route)
+
+
+MODELS = {"gpt2": gpt2, "llama-3-8b": llama_like, "qwen3-0.6b": qwen3, "gemma-2-27b": gemma2,
+          "mixtral-8x7b": mixtral, "qwen3-30b-a3b": qwen3_moe}
 
 
 # ---- comparison --------------------------------------------------------------------------------

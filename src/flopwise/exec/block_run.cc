@@ -71,6 +71,14 @@ std::int64_t BlockRun<Scalar>::keys_read(TensorId cache) const {
   return found == keys_read_.end() ? 0 : found->second;
 }
 
+// By the mask itself, position by position, not by the tensor's formula.
+template <typename Scalar>
+std::int64_t BlockRun<Scalar>::keys_needed(TensorId cache) const {
+  const auto found = keys_needed_.find(cache);
+  FLOPWISE_CHECK(found != keys_needed_.end(), graph_.tensor(cache).name + ": nobody reads it");
+  return found->second;
+}
+
 // ---- operations --------------------------------------------------------------------------------
 
 // The pairs of the first masked tensor that the operation touches; null where none is.
@@ -91,7 +99,8 @@ const LivePairs* BlockRun<Scalar>::live_pairs(const Op& op) {
   if (is_new) {
     const std::int64_t queries = size_at(axis_of(*masked, masking.query_axis).size, sizes_);
     const std::int64_t keys = size_at(axis_of(*masked, masking.key_axis).size, sizes_);
-    place->second = {masking.query_axis, masking.key_axis, live_keys(rule, queries, keys)};
+    place->second = {masking.query_axis, masking.key_axis, live_keys(rule, queries, keys),
+                     most_keys_seen(rule, keys)};
   }
   return &place->second;
 }
@@ -138,8 +147,9 @@ void BlockRun<Scalar>::run(std::size_t index) {
     if (live != nullptr) {
       for (const auto& keys : live->keys) seen.insert(keys.begin(), keys.end());
     }
-    keys_read_[id] =
-        live != nullptr ? static_cast<std::int64_t>(seen.size()) : run.inputs[0].shape().at(1).size;
+    const std::int64_t keys = size_at(graph_.tensor(id).axes.at(1).size, sizes_);
+    keys_read_[id] = live != nullptr ? static_cast<std::int64_t>(seen.size()) : keys;
+    keys_needed_[id] = live != nullptr ? live->most_keys : keys;
   }
 }
 
@@ -190,7 +200,10 @@ void BlockRun<Scalar>::forward() {
   }
   for (std::size_t i = 0; i < boundary_; ++i) step(i, boundary_, storage_.forward_peak);
   for (const auto& [storage, bytes] : held_) {
-    if (is_saved(storage)) storage_.saved_bytes += bytes;
+    // Only what the other passes read before it is made anew: more would be kept for nothing.
+    if (!is_saved(storage)) continue;
+    count_readers(storage, boundary_, graph_.ops().size());
+    if (readers_[static_cast<std::size_t>(storage)] > 0) storage_.saved_bytes += bytes;
   }
 }
 

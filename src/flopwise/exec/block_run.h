@@ -62,6 +62,8 @@ class BlockRun {
   const StorageUse& storage() const { return storage_; }
   // How many positions of a cache the operations read.
   std::int64_t keys_read(TensorId cache) const;
+  // How many of a cache's last positions later queries can still see.
+  std::int64_t keys_needed(TensorId cache) const;
 
  private:
   void count_readers(TensorId storage, std::size_t begin, std::size_t end);
@@ -89,6 +91,7 @@ class BlockRun {
   std::vector<std::int64_t> readers_;  // by storage: how often the pass will still read it
   std::map<std::string, LivePairs> pairs_;
   std::map<TensorId, std::int64_t> keys_read_;
+  std::map<TensorId, std::int64_t> keys_needed_;
   std::vector<Tally> tallies_;
   Scalar loss_ = 0.0;
   std::map<TensorId, std::int64_t> held_;  // bytes of the activations alive

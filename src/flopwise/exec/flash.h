@@ -21,9 +21,10 @@
 //   q [B,T,N,H]   k [B,S,K,H]   v [B,S,K,Hv]   out [B,T,N,Hv]   lse [B,T,N]
 //
 // Masked pairs are not computed: what stands there, NaN included, changes nothing. A row that sees
-// no key, or only scores of -inf, has output 0, lse -inf and gradient 0. Scores of any finite size
-// are safe. A NaN, and a score of +inf, makes the rows that see it NaN and no others; in the
-// gradients of keys and values it reaches what those rows see.
+// no key, or only scores of -inf, has output 0 and lse -inf; where q, k and v are finite its
+// gradient is 0 (a key of -inf makes that of the queries that see it NaN, 0 times -inf, as in plain
+// attention). Scores of any finite size are safe. A NaN, and a score of +inf, makes the rows that
+// see it NaN and no others; in the gradients of keys and values it reaches what those rows see.
 #pragma once
 
 #include <cstdint>

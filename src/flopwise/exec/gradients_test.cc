@@ -199,7 +199,7 @@ std::vector<Case> cases() {
     return TestGraph().in("BTKGH").in("BSKH").out("BKGTS").masked(kind).op(
         Contraction{OpClass::kAttention, ""}, {0, 1}, {2});
   };
-  const auto softmax = [](MaskKind kind, std::optional<double> scale) {
+  const auto softmax = [](MaskKind kind, std::optional<Scale> scale) {
     return TestGraph().in("BTS").masked(kind).out("BTS").masked(kind).op(Softmax{"S", scale}, {0},
                                                                          {1});
   };
@@ -256,8 +256,8 @@ std::vector<Case> cases() {
   add("sum", TestGraph().in("BTk").out("BT").op(Sum{}, {0}, {1}));
   add("broadcast", TestGraph().in("BT").out("BTD").op(Broadcast{}, {0}, {1}));
   add("softmax", softmax(MaskKind::kFull, {}));
-  add("scaled softmax", softmax(MaskKind::kFull, 0.7));
-  add("causal softmax", softmax(MaskKind::kCausal, 0.7));
+  add("scaled softmax", softmax(MaskKind::kFull, Scale(0.7)));
+  add("causal softmax", softmax(MaskKind::kCausal, Scale(0.7)));
   add("window softmax", softmax(MaskKind::kWindow, {}));
   add("rms norm", norm(false, true, false, 1));
   add("rms norm of two axes", norm(false, true, false, 2));

@@ -17,6 +17,7 @@ struct LivePairs {
   std::string query_axis;
   std::string key_axis;
   std::vector<std::vector<std::int64_t>> keys;  // of each query, ascending
+  std::int64_t most_keys = 0;                   // that the query of any position sees
 };
 
 template <std::size_t N>

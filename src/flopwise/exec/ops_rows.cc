@@ -10,8 +10,8 @@ namespace {
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
 template <typename Scalar>
-Scalar scaled(const Scalar& x, const std::optional<double>& scale) {
-  return scale ? x * Scalar(*scale) : x;
+Scalar scaled(const Scalar& x, const std::optional<Scale>& scale) {
+  return scale ? x * Scalar(scale->factor) : x;
 }
 
 }  // namespace

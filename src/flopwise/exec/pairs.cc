@@ -1,5 +1,6 @@
 #include "flopwise/exec/pairs.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "flopwise/base/error.h"
@@ -34,6 +35,12 @@ std::vector<std::vector<std::int64_t>> live_keys(const PairRule& rule, std::int6
     }
   }
   return live;
+}
+
+std::int64_t most_keys_seen(const PairRule& rule, std::int64_t keys) {
+  std::size_t most = 0;
+  for (const auto& row : live_keys(rule, keys, keys)) most = std::max(most, row.size());
+  return static_cast<std::int64_t>(most);
 }
 
 }  // namespace flopwise::exec

@@ -21,4 +21,7 @@ bool sees(const PairRule& rule, std::int64_t query, std::int64_t key);
 std::vector<std::vector<std::int64_t>> live_keys(const PairRule& rule, std::int64_t queries,
                                                  std::int64_t keys);
 
+// The most keys that any one query of `keys` positions sees.
+std::int64_t most_keys_seen(const PairRule& rule, std::int64_t keys);
+
 }  // namespace flopwise::exec

@@ -252,8 +252,7 @@ void ProgramRun<Scalar>::keep_caches(const Block& block, std::int64_t number,
   for (TensorId id = 0; id < static_cast<TensorId>(graph.tensors().size()); ++id) {
     const Tensor& tensor = graph.tensor(id);
     if (tensor.role != Role::kState) continue;
-    const std::int64_t held = size_at(tensor.keys_held, sizes_[layers_.back().block]);
-    state_.keep(parameter_key(block, number, tensor), run.get(id), held);
+    state_.keep(parameter_key(block, number, tensor), run.get(id), run.keys_needed(id));
   }
 }
 

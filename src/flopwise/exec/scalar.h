@@ -141,7 +141,9 @@ struct Dual {
     const double quotient = a.value / b.value;
     return {quotient, (a.slope - quotient * b.slope) / b.value};
   }
-  friend Dual max_of(Dual a, Dual b) { return b.value > a.value ? b : a; }
+  friend Dual max_of(Dual a, Dual b) {
+    return b.value > a.value || b.value != b.value ? b : a;  // a NaN stays
+  }
   friend bool is_greater(Dual a, Dual b) { return a.value > b.value; }
   friend Dual exp_of(Dual a) {
     const double e = std::exp(a.value);

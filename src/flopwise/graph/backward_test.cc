@@ -148,10 +148,13 @@ Graph fused_core() {
         Component::kAttention, Pass::kForward, region
   });
   g.graph.add_op({
-      "softmax", Softmax{"S",  true},
-       {s   },
-       {p, lse    },
-       Component::kAttention, Pass::kForward, region
+      "softmax",
+      Softmax{"S",  Scale(0.5)},
+      {s   },
+      {p, lse          },
+      Component::kAttention,
+      Pass::kForward,
+      region
   });
   g.graph.add_op({
       "av", attention, {p, v},

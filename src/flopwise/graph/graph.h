@@ -113,23 +113,30 @@ struct Map {
 struct Sum {};
 // out = input, the same for every element of the axes that input lacks: the gradient of Sum.
 struct Broadcast {};
+// A factor. Not made of a bool, which as a number would be a factor of 0 or 1.
+struct Scale {
+  double factor = 1;
+  explicit Scale(double value) : factor(value) {}
+  explicit Scale(bool) = delete;
+};
+
 // p = softmax(scale*x) along `axis`; a second output is the row log-sum-exp. Without a scale
 // nothing is multiplied.
 struct Softmax {
   std::string axis;
-  std::optional<double> scale = {};
+  std::optional<Scale> scale = {};
 };
 // p = exp(scale*x - lse): the softmax once its row log-sum-exp is known.
 struct SoftmaxFromStats {
   std::string axis;
-  std::optional<double> scale = {};
+  std::optional<Scale> scale = {};
 };
 // dx = scale * p * (dp - delta), delta = the row sum of p*dp. With from_delta the row sum is an
 // input, got by the identity sum_j p_ij dp_ij = sum_d do_id o_id (FlashAttention, Dao et al. 2022,
 // appendix B).
 struct SoftmaxBackward {
   std::string axis;
-  std::optional<double> scale = {};
+  std::optional<Scale> scale = {};
   bool from_delta = false;
 };
 // y = (x - mean if centred) * rsqrt(mean square + eps) [* weight] [+ bias] over the last
@@ -249,6 +256,7 @@ class Graph {
   const std::vector<Op>& ops() const { return ops_; }
   const Tensor& tensor(TensorId id) const { return tensors_.at(static_cast<std::size_t>(id)); }
   Tensor& tensor(TensorId id) { return tensors_.at(static_cast<std::size_t>(id)); }
+  Op& op(OpId id) { return ops_.at(static_cast<std::size_t>(id)); }
   const FusedAttention& region(RegionId id) const {
     return regions_.at(static_cast<std::size_t>(id));
   }

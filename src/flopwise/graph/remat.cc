@@ -210,11 +210,15 @@ Graph rematerialise(const Graph& differentiated, const RematPolicy& policy, bool
   for (Op& op : again) op.pass = Pass::kRecompute;
 
   for (const TensorId id : saved) {
-    const bool read_by_recompute = std::any_of(again.begin(), again.end(), [&](const Op& op) {
+    // What is made anew before anybody reads it is not kept, even where a list names it.
+    const auto remade = std::find_if(again.begin(), again.end(),
+                                     [&](const Op& op) { return contains(op.outputs, id); });
+    const bool read_by_recompute = std::any_of(again.begin(), remade, [&](const Op& op) {
       return std::any_of(op.inputs.begin(), op.inputs.end(),
                          [&](TensorId input) { return graph.storage_of(input) == id; });
     });
-    if (contains(reads, id) || read_by_recompute) graph.saved.push_back(id);
+    const bool read_by_backward = remade == again.end() && contains(reads, id);
+    if (read_by_backward || read_by_recompute) graph.saved.push_back(id);
   }
   graph.insert_before_backward(again);
   return graph;

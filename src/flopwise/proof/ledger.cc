@@ -16,8 +16,11 @@ struct Claim {
   std::string_view name;
   const char* claim;
 };
-constexpr std::array<Claim, 14> kClaims = {
-    {{"params.total", "elements of all parameters that the run was given = the formula"},
+constexpr std::array<Claim, 20> kClaims = {
+    {{"execution", "every step finds what it reads"},
+     {"params.total", "elements of all parameters that the run was given = the formula"},
+     {"params.by_component", "the same, of each component"},
+     {"flops", "counts of all operations and layers, by class and pass = the totals"},
      {"activations.saved_bytes", "bytes alive between forward and backward = the formula"},
      {"activations.peak_bytes",
       "most bytes alive at once, every operation to memory = the formula"},
@@ -27,12 +30,15 @@ constexpr std::array<Claim, 14> kClaims = {
       "pairs let through one by one, every T, S and mask size in a box = the formula"},
      {"mask.keys_seen", "keys that some query sees, every size in the same box = the formula"},
      {"gradients", "derived gradients, along a random direction = the derivative by dual numbers"},
+     {"gradients.alive", "every parameter has a gradient that is not 0 throughout"},
      {"gradients.remat",
       "gradients under each policy = those without rematerialisation, bit for bit"},
      {"gradients.kernels", "gradients with flash attention = those with plain attention"},
      {"flash.contractions", "attention FLOPs of kernels that work block by block = the formulas"},
      {"decode", "outputs token by token with a cache = the full forward pass"},
      {"prefill", "last outputs of a prompt, in one piece or two = the full forward pass"},
+     {"einsum.steps", "counts of each step = the formula that `einsum` prints for it"},
+     {"einsum.flops", "counts of all steps = the FLOPs that `einsum` prints"},
      {"output", "the einsum, step by step = one loop over all axes"}}
 };
 
@@ -93,7 +99,7 @@ void Ledger::close(const char* name, double difference, double scale, double all
   ++entry.comparisons;
   entry.allowed = allowed;
   const double relative = scale > 0 ? difference / scale : difference;
-  entry.worst = std::max(entry.worst, relative);
+  entry.worst = worse_of(entry.worst, relative);
   // A NaN fails too.
   if (!(relative <= allowed) && !entry.failure) {
     entry.failure = fmt::format("differs by {:.3g}, allowed {:.3g} ({})", relative, allowed, where);
@@ -115,7 +121,7 @@ void Ledger::merge(const Ledger& other) {
   for (const ProofCheck& theirs : other.checks_) {
     ProofCheck& ours = check(theirs.name.c_str());
     ours.comparisons += theirs.comparisons;
-    ours.worst = std::max(ours.worst, theirs.worst);
+    ours.worst = worse_of(ours.worst, theirs.worst);
     ours.allowed = theirs.allowed;
     if (!ours.failure) ours.failure = theirs.failure;
   }

@@ -11,7 +11,8 @@
 namespace flopwise {
 
 // Calls body(0) ... body(count - 1), each once, on `threads` threads (0: as many as the machine
-// has). What a round throws is thrown here, of several the one of the lowest number.
+// has). After a round that throws no other begins; what it throws is thrown here, of several the
+// one of the lowest number.
 template <typename Body>
 void for_each_parallel(std::size_t count, int threads, Body body) {
   std::vector<std::exception_ptr> failures(count);
@@ -22,6 +23,7 @@ void for_each_parallel(std::size_t count, int threads, Body body) {
         body(i);
       } catch (...) {
         failures[i] = std::current_exception();
+        next = count;
       }
     }
   };

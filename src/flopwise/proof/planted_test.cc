@@ -13,6 +13,8 @@
 namespace flopwise {
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -109,6 +111,99 @@ TEST(PlantedCosts, OthersThatUsersHaveMet) {
   EXPECT_THAT(
       reported("llama-3-8b", "unembed.d_weight", [](const Work& work) { return times(work, 0); }),
       ElementsAre("unembed.d_weight"));
+}
+
+// ---- faults in what is run ---------------------------------------------------------------------
+
+// The checks that fail when every program that is executed is changed by `plant`.
+std::set<std::string> failed_checks(const std::string& model,
+                                    const std::function<void(Graph&)>& plant) {
+  ProveOptions options;
+  options.random_draws = 3;
+  options.vary_each_letter = false;
+  options.policies = {
+      {RematKind::kNone, {}}
+  };
+  options.kernels = {AttentionKernel::kPlain};
+  options.plant = [&](Program& program) {
+    for (Block& block : program.blocks) plant(block.graph);
+  };
+  const Proof proof = prove_model(find_model(model), options);
+  std::set<std::string> names;
+  for (const ProofCheck& check : proof.checks) {
+    if (check.failure) names.insert(check.name);
+  }
+  return names;
+}
+
+// The change, made to each operation of a kind.
+template <typename Kind, typename Change>
+std::function<void(Graph&)> to_each(const Change& change) {
+  return [change](Graph& graph) {
+    for (OpId id = 0; id < static_cast<OpId>(graph.ops().size()); ++id) {
+      if (auto* kind = std::get_if<Kind>(&graph.op(id).kind)) change(*kind);
+    }
+  };
+}
+
+TEST(PlantedFaults, NothingIsReportedWhereNothingIsPlanted) {
+  EXPECT_THAT(failed_checks("llama-3-8b", [](Graph&) {}), IsEmpty());
+}
+
+TEST(PlantedFaults, ATensorThatIsNotSaved) {
+  const auto forgets = [](Graph& graph) {
+    if (!graph.saved.empty()) graph.saved.pop_back();
+  };
+  EXPECT_THAT(failed_checks("llama-3-8b", forgets), Contains("execution"));
+}
+
+TEST(PlantedFaults, ATensorOfAnotherElementType) {
+  const auto widens = [](Graph& graph) {
+    for (const TensorId id : graph.saved) {
+      Tensor& tensor = graph.tensor(id);
+      if (tensor.element == Element::kCompute) tensor.element = Element::kFp32;
+    }
+  };
+  EXPECT_THAT(failed_checks("llama-3-8b", widens),
+              ElementsAre("activations.peak_bytes", "activations.saved_bytes"));
+}
+
+TEST(PlantedFaults, AGradientThatIsWrong) {
+  EXPECT_THAT(failed_checks("gpt2", to_each<SoftmaxBackward>([](SoftmaxBackward& softmax) {
+                              if (softmax.scale) softmax.scale = Scale(0.5);
+                            })),
+              ElementsAre("gradients"));
+  // Rotated on instead of back.
+  EXPECT_THAT(
+      failed_checks("llama-3-8b", to_each<Rotary>([](Rotary& rotary) { rotary.inverse = false; })),
+      ElementsAre("gradients"));
+}
+
+// The softmax of a router, times 0.
+TEST(PlantedFaults, AParameterWithoutAGradient) {
+  EXPECT_THAT(failed_checks("mixtral-8x7b", to_each<SoftmaxBackward>([](SoftmaxBackward& softmax) {
+                              if (softmax.axis == "k") softmax.scale = Scale(0.0);
+                            })),
+              Contains("gradients.alive"));
+}
+
+TEST(PlantedFaults, AWindowThatIsOneTooWide) {
+  const auto widens = [](Graph& graph) {
+    for (TensorId id = 0; id < static_cast<TensorId>(graph.tensors().size()); ++id) {
+      std::optional<Masking>& masking = graph.tensor(id).masking;
+      if (masking && masking->mask.kind == MaskKind::kWindow) masking->mask.size += 1;
+    }
+  };
+  EXPECT_THAT(
+      failed_checks("mistral-7b", widens),
+      AllOf(Contains("kv_cache.bytes_total"), Contains("kv_cache.keys_read"), Contains("flops")));
+}
+
+// Tokens that are rotated as if they stood at the start of the sequence.
+TEST(PlantedFaults, PositionsThatStartAgain) {
+  EXPECT_THAT(failed_checks("llama-3-8b",
+                            to_each<Rotary>([](Rotary& rotary) { rotary.first_position = 0; })),
+              AllOf(Contains("decode"), Contains("prefill")));
 }
 
 TEST(PlantedCosts, AnEinsumThatAddsForNothing) {

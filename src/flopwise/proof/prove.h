@@ -22,6 +22,9 @@
 
 namespace flopwise {
 
+// What an operation is said to cost.
+using CostRule = std::function<Work(const Graph&, const Op&)>;
+
 struct ProveOptions {
   std::vector<RematPolicy> policies;     // none given: all named ones
   std::vector<AttentionKernel> kernels;  // none given: both
@@ -30,9 +33,10 @@ struct ProveOptions {
   bool vary_each_letter = true;  // further draws that change one letter at a time
   // Called after each part, from any thread but from one at a time.
   std::function<void(std::size_t done, std::size_t parts)> progress;
-  // What an operation is said to cost. Replaced by tests that plant wrong costs, to see that a
-  // proof fails.
-  std::function<Work(const Graph&, const Op&)> work = work_of;
+  // For tests that plant faults to see a proof fail: other costs, and changes to the training and
+  // decoding programs that are run, but not to those that the predictions are made from.
+  CostRule work = work_of;
+  std::function<void(Program&)> plant = [](Program&) {};
 };
 
 // Where prediction and count differ.

@@ -100,12 +100,18 @@ class EinsumRun {
     }
     run.forward();
     ledger.add_run();
+    Count counted;
     for (std::size_t s = 0; s < cost_.steps.size(); ++s) {
+      counted += Count(run.tallies()[s].total());
+      ledger.equal("einsum.steps", cost_.steps[s].flops.eval_count(sizes_, "step"),
+                   run.tallies()[s].total(), describe(sizes_));
       const Op& op = block_.graph.ops()[s];
       const Work work = options_.work(block_.graph, op);
       ledger.count(Mode::kForward, block_, op, work, work.flops.eval_count(sizes_, op.name),
                    run.tallies()[s].total(), describe(sizes_));
     }
+    ledger.equal("einsum.flops", cost_.flops.eval_count(sizes_, "flops"), counted,
+                 describe(sizes_));
     std::vector<std::string> all_axes;
     for (const EinsumAxis& axis : spec_.axes) all_axes.push_back(axis.name);
     const auto axes = static_cast<double>(all_axes.size());

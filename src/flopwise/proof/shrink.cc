@@ -21,8 +21,11 @@ class Shrinker {
     const bool projected = embedding.width != 0 && embedding.width != original_d_model_;
     embedding.width = projected ? draw_.of("De") : 0;
     // One row for each position, and some that are never looked up.
-    if (embedding.positions > 0) embedding.positions = draw_.positions() + 3;
-    embedding.token_types = std::min<std::int64_t>(embedding.token_types, 3);
+    if (embedding.positions > 0) {
+      const bool has_source = model.architecture == Architecture::kEncoderDecoder;
+      embedding.positions = std::max(draw_.positions(), has_source ? draw_.of("R") : 0) + 3;
+    }
+    if (embedding.token_types > 1) embedding.token_types = draw_.of("types");
     if (model.head.labels > 0) model.head.labels = draw_.of("labels");
     if (model.encoder) shrink(*model.encoder);
     if (model.decoder) shrink(*model.decoder);
@@ -40,7 +43,7 @@ class Shrinker {
 
   void shrink(Stack& stack) {
     for (LayerGroup& group : stack.groups) {
-      group.repeat = std::min<std::int64_t>(group.repeat, 2);
+      if (group.repeat > 1) group.repeat = size("L", group.repeat);
       shrink(group.layer.attention);
       if (group.layer.cross) shrink(*group.layer.cross);
       if (auto* mlp = std::get_if<Mlp>(&group.layer.feed_forward)) {
@@ -60,7 +63,10 @@ class Shrinker {
     attention.heads = attention.kv_heads * (group == 1 ? 1 : size("G", group));
     attention.head_dim = size("H", attention.head_dim);
     attention.value_dim = same_value_dim ? attention.head_dim : size("Hv", value_dim);
-    if (attention.rotary_dim > 0) attention.rotary_dim = rotates_all ? attention.head_dim : 2;
+    if (attention.rotary_dim > 0) {
+      attention.rotary_dim =
+          rotates_all ? attention.head_dim : std::min(draw_.of("r"), attention.head_dim - 2);
+    }
     if (attention.relative_buckets > 0) attention.relative_buckets = draw_.of("buckets");
     shrink(attention.mask);
   }

@@ -8,7 +8,8 @@ namespace flopwise {
 
 // Kept: blocks and their order, norms, biases, activations, ties, masks and their kinds, which
 // sizes are equal (heads and key/value heads, widths of experts, windows of layers), whether heads
-// are grouped. A block that repeats repeats twice. Everything else is as the draw says.
+// are grouped. A block that repeats repeats two or three times. Everything else is as the draw
+// says.
 Model shrink(const Model& model, SizeDraw& draw);
 
 }  // namespace flopwise

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 #include "flopwise/base/error.h"
@@ -19,25 +20,12 @@ struct Range {
   std::int64_t step;
 };
 // Wide where a matrix is, narrow where many axes multiply: a run stays under a million operations.
-constexpr std::array<Range, 19> kRanges = {
-    {{"B", 2, 5, 1},
-     {"T", 4, 10, 1},
-     {"X", 2, 5, 1},
-     {"R", 3, 8, 1},
-     {"D", 7, 14, 1},
-     {"F", 8, 16, 1},
-     {"Fs", 5, 12, 1},
-     {"V", 9, 19, 1},
-     {"De", 5, 9, 1},
-     {"G", 2, 5, 1},
-     {"K", 2, 6, 1},
-     {"H", 4, 12, 2},
-     {"Hv", 3, 9, 1},
-     {"E", 4, 9, 1},
-     {"k", 1, 4, 1},
-     {"labels", 2, 6, 1},
-     {"buckets", 2, 5, 1},
-     {"h", 1, 5, 1},
+constexpr std::array<Range, 21> kRanges = {
+    {{"B", 2, 5, 1}, {"T", 4, 10, 1}, {"X", 2, 5, 1}, {"R", 3, 8, 1},
+     {"D", 7, 14, 1}, {"F", 8, 16, 1}, {"Fs", 5, 12, 1}, {"V", 9, 19, 1},
+     {"De", 5, 9, 1}, {"G", 2, 5, 1}, {"K", 2, 6, 1}, {"H", 4, 12, 2},
+     {"Hv", 3, 9, 1}, {"E", 4, 9, 1}, {"k", 2, 4, 1}, {"labels", 2, 6, 1},
+     {"buckets", 2, 5, 1}, {"r", 2, 4, 2}, {"types", 2, 4, 1}, {"h", 1, 5, 1},
      {"P", 1, 9, 1}}
 };
 
@@ -78,7 +66,8 @@ std::int64_t SizeDraw::of(const std::string& letter) {
   if (known != sizes_.end()) return known->second;
   const auto varied = varied_.find(letter);
   const std::int64_t steps = varied == varied_.end() ? 0 : varied->second;
-  const std::int64_t step = kind_of(letter) == "H" ? 2 : 1;
+  const bool is_even = kind_of(letter) == "H" || kind_of(letter) == "r";
+  const std::int64_t step = is_even ? 2 : 1;
   const std::int64_t size = drawn(letter) + steps * step;
   sizes_[letter] = size;
   return size;
@@ -94,6 +83,8 @@ std::int64_t SizeDraw::drawn(const std::string& letter) {
   if (known != drawn_.end()) return known->second;
   const std::string_view kind = kind_of(letter);
   if (kind == "W" || kind == "C") return drawn_[letter] = mask_size(letter);
+  // Not an axis: it may be like another size.
+  if (kind == "L") return drawn_[letter] = exec::uniform(seed_, letter.size()) < 0.75 ? 2 : 3;
   const auto range = std::find_if(kRanges.begin(), kRanges.end(),
                                   [&](const Range& r) { return r.letter == kind; });
   FLOPWISE_CHECK(range != kRanges.end(), "no range for the letter " + letter);
@@ -106,12 +97,25 @@ std::int64_t SizeDraw::drawn(const std::string& letter) {
     const double draw = exec::uniform(seed, i) * static_cast<double>(i);
     std::swap(candidates[i - 1], candidates[static_cast<std::size_t>(draw)]);
   }
-  const auto is_free = [&](std::int64_t size) {
-    return std::none_of(drawn_.begin(), drawn_.end(),
-                        [&](const auto& other) { return other.second == size; });
-  };
+  const std::set<std::int64_t> taken = sizes_of_axes();
+  const auto is_free = [&](std::int64_t size) { return taken.count(size) == 0; };
   const auto free = std::find_if(candidates.begin(), candidates.end(), is_free);
   return drawn_[letter] = free == candidates.end() ? candidates[0] : *free;
+}
+
+// Of the letters drawn so far, and what is made of two of them: S = T + X, N = K*G.
+std::set<std::int64_t> SizeDraw::sizes_of_axes() const {
+  std::set<std::int64_t> sizes;
+  for (const auto& [letter, size] : drawn_) {
+    const std::string_view kind = kind_of(letter);
+    if (kind == "L") continue;
+    sizes.insert(size);
+    for (const auto& [other, other_size] : drawn_) {
+      if (kind == "K" && kind_of(other) == "G") sizes.insert(size * other_size);
+      if (kind == "T" && kind_of(other) == "X") sizes.insert(size + other_size);
+    }
+  }
+  return sizes;
 }
 
 std::int64_t SizeDraw::mask_size(const std::string& letter) {
@@ -123,7 +127,7 @@ std::int64_t SizeDraw::mask_size(const std::string& letter) {
     case MaskRegime::kShort:
       return is_window ? std::max<std::int64_t>(1, queries / 2 - shift) : smallest_divisor(queries);
     case MaskRegime::kMiddle:
-      return is_window ? std::min(queries + shift, keys - 1) : smallest_non_divisor(queries);
+      return is_window ? std::min(queries + 1 + shift, keys - 1) : smallest_non_divisor(queries);
     case MaskRegime::kLong:
       return keys + 1 + shift;
   }
@@ -140,6 +144,8 @@ std::string SizeDraw::str() const {
 
 int degree_of(const std::string& letter) {
   const std::string_view kind = kind_of(letter);
+  // A dense layer from D to D; experts of which all are active.
+  if (kind == "D" || kind == "E") return 2;
   const bool counts_pairs = kind == "T" || kind == "X" || kind == "R" || kind == "W" ||
                             kind == "C" || kind == "h" || kind == "P";
   return counts_pairs ? 2 : 1;

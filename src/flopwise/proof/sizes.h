@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,9 @@ class SizeDraw {
  public:
   SizeDraw(std::uint64_t seed, MaskRegime regime) : seed_(seed), regime_(regime) {}
 
-  // The size of a letter: of B T X R D F Fs V De G K H Hv E k W C h P labels buckets; "F'" and the
-  // like are further sizes of the same kind. X = S - T is what decoding adds to T positions. The
-  // same letter keeps its size; H is even.
+  // The size of a letter: of B T X R L D F Fs V De G K H Hv r E k W C h P labels types buckets;
+  // "F'" and the like are further sizes of the same kind. X = S - T is what decoding adds to T
+  // positions. The same letter keeps its size; H and r, the rotated part of it, are even.
   std::int64_t of(const std::string& letter);
   // From now on the letter is `steps` larger than drawn.
   void vary(const std::string& letter, std::int64_t steps);
@@ -38,6 +39,7 @@ class SizeDraw {
 
  private:
   std::int64_t drawn(const std::string& letter);
+  std::set<std::int64_t> sizes_of_axes() const;
   std::int64_t mask_size(const std::string& letter);
 
   std::uint64_t seed_;

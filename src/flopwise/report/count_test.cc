@@ -28,6 +28,26 @@ std::vector<std::string> keys(const nlohmann::json& object) {
   return names;
 }
 
+// Softmax is 5 operations an element forward and 4 backward, in a router as anywhere.
+TEST(Count, ARoutersSoftmax) {
+  CountRequest request;
+  request.workload.mode = Mode::kTrain;
+  for (const auto& [model, elements] : {
+           std::pair{"mixtral-8x7b",  "k"},
+           std::pair{"qwen3-30b-a3b", "E"}
+  }) {
+    const nlohmann::json json = json_of(count(model, request));
+    std::vector<std::string> formulas;
+    for (const nlohmann::json& op : json["ops"]) {
+      if (op["name"].get<std::string>().starts_with("router.softmax")) {
+        formulas.push_back(op["flops"]["formula"]);
+      }
+    }
+    const std::string size = std::string("*B*T*") + elements;
+    EXPECT_THAT(formulas, ElementsAre("5" + size, "4" + size)) << model;
+  }
+}
+
 // docs/json.md: the blocks of a count, always all of them.
 TEST(CountJson, Schema) {
   const nlohmann::json json = json_of(count("llama-3-8b"));

@@ -178,7 +178,7 @@ class AttentionBuilder {
       more.push_back(stats);
     }
     Softmax softmax{keys_.name};
-    if (scale_in_softmax) softmax.scale = scale;
+    if (scale_in_softmax) softmax.scale = Scale(scale);
     builder_.emit(name_ + ".softmax", softmax, {last}, weights, kPart, more);
     const TensorId kept =
         builder_.dropout(name_ + ".weights_dropout", weights,

@@ -54,7 +54,7 @@ class MoeBuilder {
 
   TensorId softmax(const std::string& name, TensorId x, const Axis& over) {
     const TensorId out = builder_.activation(name, tokens(over), Component::kRouter);
-    return builder_.emit(name, Softmax{over.name, false}, {x}, out, Component::kRouter);
+    return builder_.emit(name, Softmax{over.name}, {x}, out, Component::kRouter);
   }
 
   TensorId expert_linear(const std::string& name, TensorId x, const Axis& in, const Axis& out,
