@@ -17,9 +17,13 @@ struct Options {
   Explain explain = Explain::kNo;
 };
 
-// As --config says; else the config.json beside the checkpoint, or in it where it is a folder.
-Model model_of(const Options& options, std::istream& in) {
+// As --config says; else as a GGUF file does itself; else the config.json beside the checkpoint, or
+// in it where it is a folder.
+Model model_of(const Options& options, const Checkpoint& checkpoint, std::istream& in) {
   if (!options.config.empty()) return read_model(options.config, in);
+  if (checkpoint.format == CheckpointFormat::kGguf) {
+    return model_of_gguf(checkpoint, options.checkpoint);
+  }
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path path(options.checkpoint);
@@ -33,7 +37,7 @@ Model model_of(const Options& options, std::istream& in) {
 
 void check(const Options& options, Context& context) {
   const Checkpoint checkpoint = read_checkpoint_names(options.checkpoint);
-  const WeightCheck result = check_weights(model_of(options, context.in), checkpoint);
+  const WeightCheck result = check_weights(model_of(options, checkpoint, context.in), checkpoint);
   if (!result.agrees()) context.exit_status = 1;
   context.out << (options.as_json ? check_json(result, checkpoint).str() + "\n"
                                   : check_text(result, checkpoint));

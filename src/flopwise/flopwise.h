@@ -30,3 +30,4 @@
 #include "flopwise/report/mfu.h"
 #include "flopwise/report/model_report.h"
 #include "flopwise/weights/check.h"
+#include "flopwise/weights/gguf_model.h"

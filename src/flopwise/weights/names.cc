@@ -461,9 +461,10 @@ bool read_outside(const std::string& name, StoredName& result) {
 std::string numberless(std::string_view name) {
   std::string pattern;
   for (const std::string_view segment : segments_of(name)) {
-    if (!pattern.empty()) pattern += '.';
-    pattern += number_in(segment) ? std::string("{i}") : std::string(segment);
+    pattern += number_in(segment) ? std::string_view("{i}") : segment;
+    pattern += '.';
   }
+  pattern.pop_back();
   return pattern;
 }
 

@@ -76,23 +76,30 @@ std::optional<Unpacked> unpack_awq(const Packed& packed) {
 }
 
 // The innermost axis is packed into words; the bits are those that give the expected size.
-std::optional<Unpacked> unpack_words(const Packed& packed, std::string_view form) {
-  if (packed.tensor.shape.empty()) return std::nullopt;
-  const auto bits = bits_from(packed.tensor.shape.back(), packed.columns);
-  if (!bits) return std::nullopt;
+std::optional<Unpacked> unpack_words(const Packed& packed, std::string_view form, Count bits) {
   std::vector<Count> shape = counts_of(packed.tensor.shape);
   shape.back() = packed.columns;
   Count elements = 1;
   for (const Count size : shape) elements *= size;
-  return Unpacked{elements, std::move(shape), with_bits(form, *bits)};
+  return Unpacked{elements, std::move(shape), with_bits(form, bits)};
 }
 
+std::optional<Count> bits_of_words(const Packed& packed) {
+  if (packed.tensor.shape.empty()) return std::nullopt;
+  return bits_from(packed.tensor.shape.back(), packed.columns);
+}
+
+// No weight crosses a word.
 std::optional<Unpacked> unpack_compressed(const Packed& packed) {
-  return unpack_words(packed, "compressed-tensors");
+  const auto bits = bits_of_words(packed);
+  if (!bits || kWordBits % bits->value() != 0) return std::nullopt;
+  return unpack_words(packed, "compressed-tensors", *bits);
 }
 
 std::optional<Unpacked> unpack_mlx(const Packed& packed) {
-  return unpack_words(packed, "MLX");
+  const auto bits = bits_of_words(packed);
+  if (!bits) return std::nullopt;
+  return unpack_words(packed, "MLX", *bits);
 }
 
 std::optional<Unpacked> halved(const Packed& packed, std::string form) {
