@@ -31,7 +31,7 @@ Model model_of(const Options& options, const Checkpoint& checkpoint, std::istrea
       (fs::is_directory(path, error) ? path : path.parent_path()) / "config.json";
   if (fs::exists(config, error)) return read_model(config.string(), in);
   throw UserError(
-      quoted(options.checkpoint) +
+      one_line(options.checkpoint) +
       ": no config.json beside it, expected --config with a config.json or a model's name");
 }
 

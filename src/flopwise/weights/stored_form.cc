@@ -144,22 +144,20 @@ struct Form {
   std::optional<Unpacked> (*unpack)(const Packed& packed);
 };
 constexpr Form kForms[] = {
-    {".qweight",       "I32",     ".scales",                               unpack_gptq        },
-    {".qweight",       "I32",     ".scales",                               unpack_awq         },
-    {".weight_packed", "I32",     ".weight_scale",                         unpack_compressed  },
-    {".weight_packed", "U8",      ".weight_scale",                         unpack_fp4         },
-    {".weight",        "U32",     ".scales",                               unpack_mlx         },
-    {".weight",        "U8",      ".weight.quant_state.bitsandbytes__nf4", unpack_bitsandbytes},
-    {".weight",        "U8",      ".weight.quant_state.bitsandbytes__fp4", unpack_bitsandbytes},
-    {".weight",        "U8",      ".weight.absmax",                        unpack_bitsandbytes},
-    {".weight",        "U8",      ".weight_scale_2",                       unpack_nvfp4       },
-    {".weight",        "I8",      ".SCB",                                  unpack_bytes       },
-    {".weight",        "I8",      ".weight_scale",                         unpack_bytes       },
-    {".weight",        "F8_E4M3", ".weight_scale_inv",                     unpack_bytes       },
-    {".weight",        "F8_E4M3", ".weight_scale",                         unpack_bytes       },
-    {".weight",        "F8_E5M2", ".weight_scale_inv",                     unpack_bytes       },
-    {".weight",        "F8_E5M2", ".weight_scale",                         unpack_bytes       },
-    {"_blocks",        "U8",      "_scales",                               unpack_mxfp4       },
+    {".qweight",       "I32",     ".scales",           unpack_gptq        },
+    {".qweight",       "I32",     ".scales",           unpack_awq         },
+    {".weight_packed", "I32",     ".weight_scale",     unpack_compressed  },
+    {".weight_packed", "U8",      ".weight_scale",     unpack_fp4         },
+    {".weight",        "U32",     ".scales",           unpack_mlx         },
+    {".weight",        "U8",      ".weight.absmax",    unpack_bitsandbytes},
+    {".weight",        "U8",      ".weight_scale_2",   unpack_nvfp4       },
+    {".weight",        "I8",      ".SCB",              unpack_bytes       },
+    {".weight",        "I8",      ".weight_scale",     unpack_bytes       },
+    {".weight",        "F8_E4M3", ".weight_scale_inv", unpack_bytes       },
+    {".weight",        "F8_E4M3", ".weight_scale",     unpack_bytes       },
+    {".weight",        "F8_E5M2", ".weight_scale_inv", unpack_bytes       },
+    {".weight",        "F8_E5M2", ".weight_scale",     unpack_bytes       },
+    {"_blocks",        "U8",      "_scales",           unpack_mxfp4       },
 };
 
 constexpr std::string_view kFloatTypes[] = {"F16", "BF16", "F32", "F64"};
