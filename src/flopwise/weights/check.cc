@@ -519,13 +519,12 @@ class Checker {
   // A second parameter of the same missing tensor adds its elements.
   void add_missing(const std::string& name, const std::vector<Shape>& shapes, Count tensors,
                    Count elements) {
-    const auto known = std::find_if(check_.missing.begin(), check_.missing.end(),
-                                    [&](const MissingTensor& one) { return one.name == name; });
-    if (known == check_.missing.end()) {
+    const auto [at, is_new] = missing_at_.emplace(name, check_.missing.size());
+    if (is_new) {
       check_.missing.push_back(
           {name, shapes.empty() ? Shape{} : shapes.front(), tensors, elements});
     } else {
-      known->elements += elements;
+      check_.missing[at->second].elements += elements;
     }
   }
 
@@ -595,6 +594,7 @@ class Checker {
   std::vector<NotFound> not_found_;
   std::unordered_map<std::string, std::size_t> held_at_;
   std::unordered_map<std::string, std::size_t> besides_at_;
+  std::unordered_map<std::string, std::size_t> missing_at_;
   std::vector<int> positions_;  // of check_.held
   WeightCheck check_;
 };
