@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kIndexEnd = ".safetensors.index.json";
+constexpr std::string_view kBinIndexEnd = ".bin.index.json";
 
 template <typename Body>
 auto in_file(const fs::path& path, Body&& body) {
@@ -118,6 +119,27 @@ Checkpoint read_index(const fs::path& path) {
   return checkpoint;
 }
 
+// The names of an index that stands alone: none of its shards is there, or none can be read.
+std::optional<Checkpoint> read_index_alone(const fs::path& path) {
+  const SafetensorsIndex index = in_file(path, [&] {
+    return read_safetensors_index(FileSource(path.string()), ShardFiles::kSafetensorsOrBin);
+  });
+  for (const std::string& file : files_of(index)) {
+    std::error_code error;
+    if (file.ends_with(".safetensors") && fs::exists(path.parent_path() / file, error)) return {};
+  }
+  Checkpoint checkpoint;
+  checkpoint.has_shapes = false;
+  checkpoint.metadata = index.metadata;
+  for (const SafetensorsIndex::Entry& entry : index.weight_map) {
+    StoredTensor tensor;
+    tensor.name = entry.tensor;
+    tensor.file = entry.file;
+    checkpoint.tensors.push_back(std::move(tensor));
+  }
+  return checkpoint;
+}
+
 // ---- GGUF in parts ---------------------------------------------------------------------------
 
 // NAME-00001-of-00003.gguf, as llama.cpp's gguf-split names parts.
@@ -192,15 +214,19 @@ Checkpoint read_gguf_file(const fs::path& path) {
 
 // ---- what a path stands for ------------------------------------------------------------------
 
+enum class Want { kTensors, kNames };
+
 // The file of a folder that stands for the checkpoint.
-fs::path file_in(const fs::path& folder) {
+fs::path file_in(const fs::path& folder, Want want) {
   std::vector<std::string> indexes;
+  std::vector<std::string> bin_indexes;
   std::vector<std::string> safetensors;
   std::vector<std::string> ggufs;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     const std::optional<Part> part = part_of(name);
     if (name.ends_with(kIndexEnd)) indexes.push_back(name);
+    if (name.ends_with(kBinIndexEnd)) bin_indexes.push_back(name);
     if (name.ends_with(".safetensors")) safetensors.push_back(name);
     if (name.ends_with(".gguf") && (!part || part->number == 1)) ggufs.push_back(name);
   }
@@ -214,6 +240,10 @@ fs::path file_in(const fs::path& folder) {
   if (indexes.size() == 1) return folder / indexes[0];
   if (indexes.empty() && safetensors.size() == 1) return folder / safetensors[0];
   if (indexes.empty() && safetensors.empty() && ggufs.size() == 1) return folder / ggufs[0];
+  if (want == Want::kNames && indexes.empty() && safetensors.empty() && ggufs.empty() &&
+      bin_indexes.size() == 1) {
+    return folder / bin_indexes[0];
+  }
   throw UserError(fmt::format(
       "expected one checkpoint (model.safetensors, its index, or one .gguf), got {} indexes, {} "
       ".safetensors and {} .gguf",
@@ -225,13 +255,28 @@ bool begins_with_gguf(const fs::path& path) {
   return source.size() >= 4 && ByteCursor(source, 0, 4).take(4) == "GGUF";
 }
 
-Checkpoint read_path(const fs::path& path) {
+Checkpoint read_path(const fs::path& path, Want want) {
   const std::string name = path.filename().string();
-  if (name.ends_with(".json")) return read_index(path);
+  if (name.ends_with(".json")) {
+    if (want == Want::kNames) {
+      if (std::optional<Checkpoint> names = read_index_alone(path)) return *std::move(names);
+    }
+    return read_index(path);
+  }
   if (name.ends_with(".gguf") || in_file(path, [&] { return begins_with_gguf(path); })) {
     return read_gguf_file(path);
   }
   return read_file(path, CheckpointFormat::kSafetensors);
+}
+
+Checkpoint read_file_or_folder(const std::string& path, Want want) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return read_path(path, want);
+  try {
+    return read_path(in_file(path, [&] { return file_in(path, want); }), want);
+  } catch (const fs::filesystem_error& failure) {
+    throw UserError(fmt::format("{}: {}", one_line(path), failure.code().message()));
+  }
 }
 
 }  // namespace
@@ -243,13 +288,11 @@ const MetadataValue* Checkpoint::find_metadata(std::string_view key) const {
 }
 
 Checkpoint read_checkpoint(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return read_path(path);
-  try {
-    return read_path(in_file(path, [&] { return file_in(path); }));
-  } catch (const fs::filesystem_error& failure) {
-    throw UserError(fmt::format("{}: {}", one_line(path), failure.code().message()));
-  }
+  return read_file_or_folder(path, Want::kTensors);
+}
+
+Checkpoint read_checkpoint_names(const std::string& path) {
+  return read_file_or_folder(path, Want::kNames);
 }
 
 }  // namespace flopwise

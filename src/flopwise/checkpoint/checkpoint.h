@@ -66,6 +66,8 @@ struct Checkpoint {
   // What is odd and yet no reason to refuse, such as an index whose total_size is not the sum of
   // the tensors' bytes (of the collected indexes some count other types, or tied weights twice).
   std::vector<std::string> notes;
+  // False of an index alone, whose tensors have a name and a file and nothing more.
+  bool has_shapes = true;
 
   const MetadataValue* find_metadata(std::string_view key) const;  // null when absent
 };
@@ -73,5 +75,9 @@ struct Checkpoint {
 // `path`: a .safetensors file, its index (.json), a .gguf file or any part of a split one, or a
 // directory that holds one of these.
 Checkpoint read_checkpoint(const std::string& path);
+
+// The same; but of an index none of whose shards is there, and of a PyTorch index, whose shards are
+// .bin files, the names alone (has_shapes is false). Tensors are in the order of their names.
+Checkpoint read_checkpoint_names(const std::string& path);
 
 }  // namespace flopwise

@@ -205,5 +205,35 @@ TEST(CheckpointCorpus, Verdicts) {
   }
 }
 
+TEST_F(CheckpointFiles, NamesOfAnIndexAlone) {
+  const std::string index = R"({"metadata": {"total_size": 11},
+      "weight_map": {"b": "m-2.safetensors", "a": "m-1.safetensors"}})";
+  write("model.safetensors.index.json", index);
+  const Checkpoint alone = read_checkpoint_names(path("model.safetensors.index.json"));
+  EXPECT_FALSE(alone.has_shapes);
+  ASSERT_EQ(alone.tensors.size(), 2u);
+  EXPECT_EQ(alone.tensors[0].name, "a");
+  EXPECT_EQ(alone.tensors[1].file, "m-2.safetensors");
+  EXPECT_NE(alone.find_metadata("total_size"), nullptr);
+  // One shard of two is a checkpoint that has lost the other.
+  write("m-1.safetensors",
+        safetensors(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", 3));
+  EXPECT_THROW(read_checkpoint_names(path("model.safetensors.index.json")), UserError);
+  write_shards(index);
+  EXPECT_TRUE(read_checkpoint_names(path("model.safetensors.index.json")).has_shapes);
+}
+
+TEST_F(CheckpointFiles, NamesOfAPyTorchIndex) {
+  write("pytorch_model.bin.index.json", R"({"weight_map": {"a": "m-1.bin"}})");
+  write("m-1.bin", "");
+  EXPECT_FALSE(read_checkpoint_names(folder_.string()).has_shapes);
+  EXPECT_EQ(
+      error_of("pytorch_model.bin.index.json"),
+      "DIR/pytorch_model.bin.index.json: weight_map: 'a': expected the name of a .safetensors "
+      "file in the same folder, got 'm-1.bin'");
+  write("pytorch_model.bin.index.json", R"({"weight_map": {"a": "../m-1.bin"}})");
+  EXPECT_THROW(read_checkpoint_names(folder_.string()), UserError);
+}
+
 }  // namespace
 }  // namespace flopwise

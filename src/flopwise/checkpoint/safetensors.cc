@@ -243,7 +243,12 @@ Checkpoint read_safetensors(const ByteSource& source, const std::string& name) {
 
 namespace {
 
-void read_weight_map(JsonCursor& json, SafetensorsIndex& index) {
+bool is_shard(const std::string& file, ShardFiles shards) {
+  return file.ends_with(".safetensors") ||
+         (shards == ShardFiles::kSafetensorsOrBin && file.ends_with(".bin"));
+}
+
+void read_weight_map(JsonCursor& json, SafetensorsIndex& index, ShardFiles shards) {
   NameBudget names;
   NameBudget files;
   json.object([&](const std::string& tensor) {
@@ -254,10 +259,10 @@ void read_weight_map(JsonCursor& json, SafetensorsIndex& index) {
     std::string file = in_context(quoted(tensor), [&] { return json.text("a file name"); });
     // A shard lies beside its index; a path could lead anywhere.
     if (file.find_first_of("/\\") != std::string::npos || file.find('\0') != std::string::npos ||
-        file.size() > kMaxFileNameBytes || !file.ends_with(".safetensors")) {
-      throw UserError(
-          fmt::format("{}: expected the name of a .safetensors file in the same folder, got {}",
-                      quoted(tensor), quoted(file)));
+        file.size() > kMaxFileNameBytes || !is_shard(file, shards)) {
+      throw UserError(fmt::format(
+          "{}: expected the name of a .safetensors{} file in the same folder, got {}",
+          quoted(tensor), shards == ShardFiles::kSafetensorsOrBin ? " or .bin" : "", quoted(file)));
     }
     files.take(file);
     index.weight_map.push_back({tensor, std::move(file)});
@@ -300,7 +305,7 @@ std::vector<Metadata> read_index_metadata(JsonCursor& json) {
 
 }  // namespace
 
-SafetensorsIndex read_safetensors_index(const ByteSource& source) {
+SafetensorsIndex read_safetensors_index(const ByteSource& source, ShardFiles shards) {
   if (source.size() > kMaxIndexBytes) {
     throw UserError(
         fmt::format("has {} bytes, expected at most {}", source.size(), kMaxIndexBytes));
@@ -316,7 +321,7 @@ SafetensorsIndex read_safetensors_index(const ByteSource& source) {
     seen = true;
     in_context(key, [&] {
       if (key == "weight_map") {
-        read_weight_map(json, index);
+        read_weight_map(json, index, shards);
       } else if (json.next_is('{')) {
         index.metadata = read_index_metadata(json);
       } else {

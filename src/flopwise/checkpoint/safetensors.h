@@ -20,7 +20,8 @@ namespace flopwise {
 // One file; `name` becomes StoredTensor::file. Errors do not repeat it.
 Checkpoint read_safetensors(const ByteSource& source, const std::string& name);
 
-// model.safetensors.index.json: {"metadata": {"total_size": n}, "weight_map": {NAME: FILE}}.
+// model.safetensors.index.json: {"metadata": {"total_size": n}, "weight_map": {NAME: FILE}}. An
+// index of PyTorch's .bin files has the same form.
 struct SafetensorsIndex {
   struct Entry {
     std::string tensor;
@@ -29,6 +30,8 @@ struct SafetensorsIndex {
   std::vector<Entry> weight_map;  // by tensor name
   std::vector<Metadata> metadata;
 };
-SafetensorsIndex read_safetensors_index(const ByteSource& source);
+enum class ShardFiles { kSafetensors, kSafetensorsOrBin };
+SafetensorsIndex read_safetensors_index(const ByteSource& source,
+                                        ShardFiles shards = ShardFiles::kSafetensors);
 
 }  // namespace flopwise

@@ -116,6 +116,14 @@ Program build_program(const Model& model, const Workload& workload) {
   return program;
 }
 
+Program build_one_token(const Model& model, Mode mode) {
+  Workload workload;
+  workload.mode = mode;
+  workload.seq_len = workload.context = 1;
+  workload.source = model.architecture == Architecture::kEncoderDecoder ? 1 : 0;
+  return build_program(model, workload);
+}
+
 Program build_training_program(const Model& model, const Workload& workload,
                                const RematPolicy& remat) {
   Program program = build_program(model, workload);

@@ -16,8 +16,11 @@ namespace flopwise {
 // their values.
 Program build_program(const Model& model, const Workload& workload);
 
-// The same with backward and recomputation appended to every block. UserError if a `save:` list
-// names nothing.
+// The forward pass of one token: every parameter and every cache of the model, at the least sizes.
+Program build_one_token(const Model& model, Mode mode);
+
+// The forward pass with backward and recomputation appended to every block. UserError if a `save:`
+// list names nothing.
 Program build_training_program(const Model& model, const Workload& workload,
                                const RematPolicy& remat);
 

@@ -114,28 +114,19 @@ Json model_summary(const CatalogModel& entry, const std::vector<ModelColumn>& co
   return json.add("source", entry.source);
 }
 
-// The forward graph at one token, which has every parameter.
-Program one_token(const Model& model, Mode mode) {
-  Workload workload;
-  workload.mode = mode;
-  workload.seq_len = workload.context = 1;
-  workload.source = model.architecture == Architecture::kEncoderDecoder ? 1 : 0;
-  return build_program(model, workload);
-}
-
 Count total_params_of(const Model& model) {
-  return params_of(one_token(model, Mode::kForward)).total;
+  return params_of(build_one_token(model, Mode::kForward)).total;
 }
 
 Count active_params_of(const Model& model) {
-  return params_of(one_token(model, Mode::kForward)).active;
+  return params_of(build_one_token(model, Mode::kForward)).active;
 }
 
 // 16-bit; 0 for an encoder, which keeps no cache.
 Count cache_bytes_of(const Model& model) {
   if (model.architecture == Architecture::kEncoder) return 0;
   const DType& bf16 = find_dtype("bf16");
-  return kv_cache_of(one_token(model, Mode::kDecode), {bf16, bf16, bf16})->bytes_per_token;
+  return kv_cache_of(build_one_token(model, Mode::kDecode), {bf16, bf16, bf16})->bytes_per_token;
 }
 
 bool has_vocabulary_matrix(const Head& head) {
@@ -150,7 +141,7 @@ std::string unembedding_of(const Model& model) {
 
 // Every parameter tensor: its axes, the formula with the sizes put in, and how often it is there.
 std::string explain_params(const Model& model) {
-  const Program program = one_token(model, Mode::kForward);
+  const Program program = build_one_token(model, Mode::kForward);
   TextTable table({
       {"parameters", Align::kLeft },
       {"one",        Align::kLeft },

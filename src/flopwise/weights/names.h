@@ -1,0 +1,82 @@
+// What the name of a stored tensor means. Checkpoints of all families share a vocabulary: one table
+// says which parameters of the graph a stored module holds, whichever family uses the word.
+//
+//   model.layers.7.self_attn.qkv_proj.weight
+//   root  layer  7  module            leaf       -> attention.q + attention.k + attention.v
+//
+// The root ("model", "transformer.encoder", ...) and the container of layers ("layers", "h", "blk")
+// are lists of their own; a leaf says which part of the module this is, and how it is packed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flopwise {
+
+// How the matrix of a module lies in a file.
+enum class Layout {
+  kLinear,         // [out, in]; of stacked experts [E, out, in]
+  kConv1d,         // [in, out] in GPT-2, [out, in] in the families that took over its names
+  kStacked,        // [E, in, out] or [E, out, in]: both are in use under the same names
+  kMergedRows,     // [E*out, in]
+  kMergedColumns,  // [E*in, out]
+};
+
+// A row of the table. `holds` lists parameters, "+" between those that are fused in this order, "|"
+// between alternatives, of which the first that the model has is meant; "=" before one marks a copy
+// of a parameter that is stored elsewhere. {e} in `module` is the number of an expert.
+struct NameRule {
+  std::string_view module;
+  std::string_view holds;
+  Layout layout = Layout::kLinear;
+};
+
+// One alternative of NameRule::holds.
+struct Holding {
+  std::vector<std::string> parameters;  // fused, in this order
+  bool is_copy = false;
+};
+std::vector<Holding> holdings_of(const NameRule& rule);
+
+// What a leaf is: ".weight" holds the parameter NAME.weight, ".qweight" the same packed, ".scales"
+// accompanies it.
+enum class LeafKind { kParameter, kCompanion };
+struct Leaf {
+  std::string_view suffix;     // of the stored name
+  std::string_view parameter;  // "weight" or "bias": of what it holds or accompanies
+  LeafKind kind = LeafKind::kParameter;
+};
+
+enum class NameKind {
+  kParameter,  // rule and leaf say of what
+  kCompanion,  // of a quantised parameter: scales, zero points, ...
+  kBuffer,     // of the code, not trained: a mask, rotary frequencies
+  kMtp,        // multi-token prediction
+  kUnknown,
+};
+
+struct StoredName {
+  NameKind kind = NameKind::kUnknown;
+  bool in_encoder = false;            // the root says encoder
+  std::optional<std::int64_t> layer;  // number of the layer it stands in
+  std::optional<std::int64_t> expert;
+  const NameRule* rule = nullptr;  // of kParameter and kCompanion
+  const Leaf* leaf = nullptr;
+  std::string module;        // the stored name up to the leaf
+  std::string pattern;       // the stored name with {i} for the layer and {e} for an expert
+  std::string_view comment;  // of kBuffer: what it is
+};
+
+StoredName read_name(const std::string& name);
+
+// Modules that only the layers behind a model's own have, those of multi-token prediction.
+bool marks_mtp_layer(const std::string& name);
+
+// "model.layers.{i}.self_attn.q_proj.weight" with numbers in the places of {i} and {e}.
+std::string fill_pattern(std::string pattern, std::optional<std::int64_t> layer,
+                         std::optional<std::int64_t> expert);
+
+}  // namespace flopwise

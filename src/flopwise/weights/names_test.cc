@@ -1,0 +1,67 @@
+#include "flopwise/weights/names.h"
+
+#include <set>
+
+#include "flopwise/weights/slots.h"
+#include "tests/testing.h"
+
+namespace flopwise {
+namespace {
+
+struct Row {
+  const char* name;
+  NameKind kind;
+  const char* pattern;
+  const char* holds;
+};
+
+TEST(StoredNames, Read) {
+  constexpr Row kRows[] = {
+      {"model.layers.7.self_attn.q_proj.weight",        NameKind::kParameter,
+       "model.layers.{i}.self_attn.q_proj.weight",                                                         "attention.q"          },
+      {"h.11.attn.c_attn.bias",                         NameKind::kParameter, "h.{i}.attn.c_attn.bias",
+       "attention.q + attention.k + attention.v"                                                                                  },
+      {"encoder.block.3.layer.1.layer_norm.weight",     NameKind::kParameter,
+       "encoder.block.{i}.layer.1.layer_norm.weight",                                                      "cross.norm | mlp.norm"},
+      {"blk.2.ffn_up.5.weight",                         NameKind::kParameter, "blk.{i}.ffn_up.{e}.weight", "experts.up"           },
+      {"model.layers.0.mlp.experts.12.up_proj.qweight", NameKind::kParameter,
+       "model.layers.{i}.mlp.experts.{e}.up_proj.qweight",                                                 "experts.up"           },
+      {"model.layers.0.mlp.experts.12.up_proj.qzeros",  NameKind::kCompanion,
+       "model.layers.{i}.mlp.experts.{e}.up_proj.qzeros",                                                  "experts.up"           },
+      {"transformer.wte.weight",                        NameKind::kParameter, "transformer.wte.weight",    "embed.tokens"         },
+      {"model.layers.0.self_attn.rotary_emb.inv_freq",  NameKind::kBuffer,
+       "model.layers.{i}.self_attn.rotary_emb.inv_freq",                                                   ""                     },
+      {"model.mtp_layers.0.input_proj.weight",          NameKind::kMtp,
+       "model.mtp_layers.{i}.input_proj.weight",                                                           ""                     },
+      {"vision_tower.encoder.layers.4.mlp.fc1.weight",  NameKind::kUnknown,
+       "vision_tower.encoder.layers.{i}.mlp.fc1.weight",                                                   ""                     },
+      {"model.layers.99999999999.mlp.up_proj.weight",   NameKind::kUnknown,
+       "model.layers.99999999999.mlp.up_proj.weight",                                                      ""                     },
+      {"",                                              NameKind::kUnknown,   "",                          ""                     },
+      {"...",                                           NameKind::kUnknown,   "...",                       ""                     },
+      {".weight",                                       NameKind::kUnknown,   ".weight",                   ""                     },
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.name);
+    const StoredName name = read_name(row.name);
+    EXPECT_EQ(name.kind, row.kind);
+    EXPECT_EQ(name.pattern, row.pattern);
+    EXPECT_EQ(name.rule == nullptr ? "" : name.rule->holds, row.holds);
+  }
+}
+
+TEST(StoredNames, ShapesThatSplitAxesFit) {
+  EXPECT_TRUE(fits({4, 2, 8}, {8, 8}));
+  EXPECT_TRUE(fits({8, 8}, {8, 8}));
+  EXPECT_TRUE(fits({1, 8, 1}, {8}));
+  EXPECT_TRUE(fits({8}, {1, 8}));
+  EXPECT_TRUE(fits({}, {1}));
+  EXPECT_FALSE(fits({8, 4}, {4, 8}));
+  EXPECT_FALSE(fits({64}, {8, 8}));
+  EXPECT_FALSE(fits({8, 8, 2}, {8, 8}));
+  EXPECT_FALSE(fits({0, 8}, {8, 8}));
+  EXPECT_FALSE(fits({}, {8}));
+}
+
+}  // namespace
+}  // namespace flopwise

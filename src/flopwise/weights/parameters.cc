@@ -1,0 +1,131 @@
+#include "flopwise/weights/parameters.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "flopwise/graph/graph.h"
+#include "flopwise/model/build.h"
+
+namespace flopwise {
+namespace {
+
+constexpr std::string_view kEncoder = "encoder.";
+
+// The operation that reads a parameter says how it is stored.
+const Op* reader_of(const Graph& graph, TensorId parameter) {
+  for (const Op& op : graph.ops()) {
+    if (std::find(op.inputs.begin(), op.inputs.end(), parameter) != op.inputs.end()) return &op;
+  }
+  return nullptr;
+}
+
+class ParameterReader {
+ public:
+  ParameterReader(const Graph& graph, const Sizes& sizes) : graph_(graph), sizes_(sizes) {}
+
+  Parameter read(TensorId id) const {
+    const Tensor& tensor = graph_.tensor(id);
+    const Op* op = reader_of(graph_, id);
+    Parameter parameter;
+    parameter.name = tensor.name;
+    if (!tensor.routed_axis.empty()) {
+      parameter.experts = size_of(axis_of(tensor, tensor.routed_axis));
+    }
+    parameter.out = 1;
+    if (op != nullptr && std::holds_alternative<Contraction>(op->kind)) {
+      read_matrix(tensor, graph_.tensor(op->outputs.at(0)), parameter);
+    } else if (op != nullptr && std::holds_alternative<Convolution>(op->kind)) {
+      read_last_as_out(tensor, parameter);
+    } else if (op != nullptr && std::holds_alternative<Gather>(op->kind) &&
+               parameter.experts == 0) {
+      read_table(tensor, parameter);
+    } else {
+      for (const Axis& axis : tensor.axes) {
+        if (axis.name != tensor.routed_axis) parameter.out *= size_of(axis);
+      }
+    }
+    return parameter;
+  }
+
+ private:
+  Count size_of(const Axis& axis) const { return axis.size.eval_count(sizes_, axis.name); }
+
+  // Contracted axes are the input, the others the output.
+  void read_matrix(const Tensor& tensor, const Tensor& result, Parameter& parameter) const {
+    parameter.in = 1;
+    for (const Axis& axis : tensor.axes) {
+      if (axis.name == tensor.routed_axis) continue;
+      (has_axis(result, axis.name) ? parameter.out : parameter.in) *= size_of(axis);
+    }
+  }
+
+  void read_last_as_out(const Tensor& tensor, Parameter& parameter) const {
+    parameter.in = 1;
+    for (std::size_t i = 0; i + 1 < tensor.axes.size(); ++i)
+      parameter.in *= size_of(tensor.axes[i]);
+    parameter.out = size_of(tensor.axes.back());
+  }
+
+  void read_table(const Tensor& tensor, Parameter& parameter) const {
+    parameter.out = size_of(tensor.axes.front());
+    parameter.in = 1;
+    for (std::size_t i = 1; i < tensor.axes.size(); ++i) parameter.in *= size_of(tensor.axes[i]);
+  }
+
+  const Graph& graph_;
+  const Sizes& sizes_;
+};
+
+void add_layers(ModelParameters& all, LayerKind kind) {
+  for (LayerKind& known : all.layers) {
+    const bool is_like = std::equal(
+        known.parameters.begin(), known.parameters.end(), kind.parameters.begin(),
+        kind.parameters.end(), [](const Parameter& a, const Parameter& b) { return a.is_like(b); });
+    if (known.is_encoder != kind.is_encoder || !is_like) continue;
+    known.repeat += kind.repeat;
+    return;
+  }
+  all.layers.push_back(std::move(kind));
+}
+
+}  // namespace
+
+ModelParameters parameters_of(const Model& model) {
+  const Program program = build_one_token(model, Mode::kForward);
+  ModelParameters all;
+  std::set<std::string> shared;
+  int position = 0;
+  for (const Block& block : program.blocks) {
+    const Sizes sizes = program.sizes_of(block);
+    const ParameterReader reader(block.graph, sizes);
+    const bool in_encoder = block.name.starts_with(kEncoder);
+    std::vector<Parameter> parameters;
+    TensorId id = -1;
+    for (const Tensor& tensor : block.graph.tensors()) {
+      ++id;
+      if (tensor.role != Role::kParameter) continue;
+      if (tensor.shared && !shared.insert(tensor.name).second) continue;
+      Parameter parameter = reader.read(id);
+      parameter.position = position++;
+      const bool is_named =
+          !in_encoder || block.is_layer || tensor.shared || parameter.name.starts_with(kEncoder);
+      if (!is_named) parameter.name = std::string(kEncoder) + parameter.name;
+      parameters.push_back(std::move(parameter));
+    }
+    const bool is_shared = std::all_of(
+        block.graph.tensors().begin(), block.graph.tensors().end(),
+        [](const Tensor& tensor) { return tensor.role != Role::kParameter || tensor.shared; });
+    // One set of weights that runs as often as the block is stored once.
+    const Count repeat = is_shared ? Count(1) : block.repeat.eval_count(sizes, "layers");
+    for (const Parameter& parameter : parameters) all.total += parameter.elements() * repeat;
+    if (block.is_layer) {
+      add_layers(all, {in_encoder, static_cast<std::int64_t>(repeat.value()), parameters});
+    } else {
+      std::move(parameters.begin(), parameters.end(), std::back_inserter(all.outside));
+    }
+  }
+  return all;
+}
+
+}  // namespace flopwise

@@ -1,0 +1,100 @@
+#include "flopwise/weights/slots.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace flopwise {
+
+bool Slot::is_free(std::optional<std::int64_t> expert) const {
+  if (is_filled) return false;
+  if (!expert) return experts.empty();
+  return Count(*expert) < parameter->experts && experts.count(*expert) == 0;
+}
+
+void Slot::fill(std::optional<std::int64_t> expert) {
+  if (!expert) {
+    is_filled = true;
+    return;
+  }
+  experts.insert(*expert);
+  if (Count(static_cast<std::int64_t>(experts.size())) == parameter->experts) is_filled = true;
+}
+
+Count Slot::missing_slices() const {
+  if (is_filled) return 0;
+  if (parameter->experts == 0) return 1;
+  return parameter->experts - static_cast<std::int64_t>(experts.size());
+}
+
+Slots::Slots(const std::vector<Parameter>& parameters) {
+  for (const Parameter& parameter : parameters) slots_.push_back({&parameter, false, {}});
+}
+
+Slot* Slots::find(const std::string& name) {
+  const auto slot = std::find_if(slots_.begin(), slots_.end(),
+                                 [&](const Slot& one) { return one.parameter->name == name; });
+  return slot == slots_.end() ? nullptr : &*slot;
+}
+
+std::vector<Shape> shapes_of(const std::vector<const Parameter*>& parameters, Layout layout,
+                             bool one_expert, bool is_conv1d) {
+  const Parameter& first = *parameters.front();
+  Count out = 0;
+  for (const Parameter* parameter : parameters) {
+    if (parameter->in != first.in || parameter->experts != first.experts) return {};
+    out += parameter->out;
+  }
+  const Count in = first.in;
+  const Count experts = one_expert ? Count(0) : first.experts;
+  if (one_expert && first.experts == 0) return {};
+  if (in == 0) {
+    if (experts == 0) return {{out}};
+    return {
+        {experts, out}
+    };
+  }
+  if (experts == 0) {
+    if (layout == Layout::kConv1d && is_conv1d) {
+      return {
+          {in, out}
+      };
+    }
+    return {
+        {out, in}
+    };
+  }
+  switch (layout) {
+    case Layout::kStacked:
+      return {
+          {experts, in,  out},
+          {experts, out, in }
+      };
+    case Layout::kMergedRows:
+      return {
+          {experts * out, in}
+      };
+    case Layout::kMergedColumns:
+      return {
+          {experts * in, out}
+      };
+    case Layout::kLinear:
+    case Layout::kConv1d:
+      break;
+  }
+  return {
+      {experts, out, in}
+  };
+}
+
+bool fits(const Shape& stored, const Shape& expected) {
+  std::size_t i = 0;
+  for (const Count size : expected) {
+    Count product = 1;
+    while (product != size && i < stored.size()) product *= stored[i++];
+    if (product != size) return false;
+  }
+  return std::all_of(stored.begin() + static_cast<std::ptrdiff_t>(i), stored.end(),
+                     [](Count size) { return size == 1; });
+}
+
+}  // namespace flopwise
