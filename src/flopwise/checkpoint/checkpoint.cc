@@ -47,14 +47,6 @@ Checkpoint read_file(const fs::path& path, CheckpointFormat format) {
 
 // ---- a safetensors index ---------------------------------------------------------------------
 
-std::vector<std::string> files_of(const SafetensorsIndex& index) {
-  std::vector<std::string> files;
-  for (const SafetensorsIndex::Entry& entry : index.weight_map) files.push_back(entry.file);
-  std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());
-  return files;
-}
-
 // Every tensor of the map where the map says; those that no map names are noted.
 void compare_with_map(const SafetensorsIndex& index, Checkpoint& checkpoint) {
   std::vector<const StoredTensor*> stored;
@@ -64,17 +56,17 @@ void compare_with_map(const SafetensorsIndex& index, Checkpoint& checkpoint) {
   };
   std::sort(stored.begin(), stored.end(), by_name);
   for (const SafetensorsIndex::Entry& entry : index.weight_map) {
+    const std::string& file = index.files[entry.file];
     const auto found = std::lower_bound(
         stored.begin(), stored.end(), entry.tensor,
         [](const StoredTensor* tensor, const std::string& name) { return tensor->name < name; });
     if (found == stored.end() || (*found)->name != entry.tensor) {
-      throw UserError(fmt::format("weight_map: tensor {} is not in {}", quoted(entry.tensor),
-                                  quoted(entry.file)));
+      throw UserError(
+          fmt::format("weight_map: tensor {} is not in {}", quoted(entry.tensor), quoted(file)));
     }
-    if ((*found)->file != entry.file) {
+    if ((*found)->file != file) {
       throw UserError(fmt::format("weight_map: tensor {} is not in {} but in {}",
-                                  quoted(entry.tensor), quoted(entry.file),
-                                  quoted((*found)->file)));
+                                  quoted(entry.tensor), quoted(file), quoted((*found)->file)));
     }
   }
   if (stored.size() > index.weight_map.size()) {
@@ -102,7 +94,7 @@ Checkpoint read_index(const fs::path& path) {
       in_file(path, [&] { return read_safetensors_index(FileSource(path.string())); });
   Checkpoint checkpoint;
   std::vector<Metadata> of_files;
-  for (const std::string& file : files_of(index)) {
+  for (const std::string& file : index.files) {
     append(checkpoint, in_file(path, [&] {
              return read_file(path.parent_path() / file, CheckpointFormat::kSafetensors);
            }));
