@@ -34,6 +34,14 @@ if(FLOPWISE_SANITIZE)
   target_compile_definitions(flopwise_options INTERFACE _GLIBCXX_ASSERTIONS)
   target_link_options(flopwise_options INTERFACE -fsanitize=${FLOPWISE_SANITIZE})
 endif()
+if(FLOPWISE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "FLOPWISE_FUZZ needs clang, got ${CMAKE_CXX_COMPILER_ID}")
+  endif()
+  # The counters by which libFuzzer sees what an input reached.
+  target_compile_options(flopwise_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(flopwise_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # FLOPWISE_PCH: what nearly every source includes, parsed once, and the same for tests. The release
 # build goes without, and so finds a source that forgets an include.

@@ -66,6 +66,7 @@ ByteCursor::ByteCursor(const ByteSource& source, std::uint64_t begin, std::uint6
 std::string ByteCursor::take(std::uint64_t count) {
   FLOPWISE_CHECK(count <= left(), "a cursor read beyond its end");
   std::string bytes;
+  bytes.reserve(count);
   while (bytes.size() < count) {
     if (offset_ - buffer_begin_ >= buffer_.size()) fill();
     const std::uint64_t in_buffer = buffer_begin_ + buffer_.size() - offset_;

@@ -64,7 +64,7 @@ class ByteCursor {
   void step() { ++offset_; }  // over the byte that peek() showed
   // Skips `count` <= left() bytes without reading them.
   void skip(std::uint64_t count) { offset_ += count; }
-  // The next `count` <= left() bytes; memory grows as they are read.
+  // The next `count` <= left() bytes, which the caller bounds: so much memory is taken.
   std::string take(std::uint64_t count);
 
  private:

@@ -48,14 +48,6 @@ Checkpoint read_file(const fs::path& path, CheckpointFormat format) {
 
 // ---- a safetensors index ---------------------------------------------------------------------
 
-std::vector<std::string> files_of(const SafetensorsIndex& index) {
-  std::vector<std::string> files;
-  for (const SafetensorsIndex::Entry& entry : index.weight_map) files.push_back(entry.file);
-  std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());
-  return files;
-}
-
 // Every tensor of the map where the map says; those that no map names are noted.
 void compare_with_map(const SafetensorsIndex& index, Checkpoint& checkpoint) {
   std::vector<const StoredTensor*> stored;
@@ -65,17 +57,17 @@ void compare_with_map(const SafetensorsIndex& index, Checkpoint& checkpoint) {
   };
   std::sort(stored.begin(), stored.end(), by_name);
   for (const SafetensorsIndex::Entry& entry : index.weight_map) {
+    const std::string& file = index.files[entry.file];
     const auto found = std::lower_bound(
         stored.begin(), stored.end(), entry.tensor,
         [](const StoredTensor* tensor, const std::string& name) { return tensor->name < name; });
     if (found == stored.end() || (*found)->name != entry.tensor) {
-      throw UserError(fmt::format("weight_map: tensor {} is not in {}", quoted(entry.tensor),
-                                  quoted(entry.file)));
+      throw UserError(
+          fmt::format("weight_map: tensor {} is not in {}", quoted(entry.tensor), quoted(file)));
     }
-    if ((*found)->file != entry.file) {
+    if ((*found)->file != file) {
       throw UserError(fmt::format("weight_map: tensor {} is not in {} but in {}",
-                                  quoted(entry.tensor), quoted(entry.file),
-                                  quoted((*found)->file)));
+                                  quoted(entry.tensor), quoted(file), quoted((*found)->file)));
     }
   }
   if (stored.size() > index.weight_map.size()) {
@@ -103,7 +95,7 @@ Checkpoint read_index(const fs::path& path) {
       in_file(path, [&] { return read_safetensors_index(FileSource(path.string())); });
   Checkpoint checkpoint;
   std::vector<Metadata> of_files;
-  for (const std::string& file : files_of(index)) {
+  for (const std::string& file : index.files) {
     append(checkpoint, in_file(path, [&] {
              return read_file(path.parent_path() / file, CheckpointFormat::kSafetensors);
            }));
@@ -124,7 +116,7 @@ std::optional<Checkpoint> read_index_alone(const fs::path& path) {
   const SafetensorsIndex index = in_file(path, [&] {
     return read_safetensors_index(FileSource(path.string()), ShardFiles::kSafetensorsOrBin);
   });
-  for (const std::string& file : files_of(index)) {
+  for (const std::string& file : index.files) {
     std::error_code error;
     if (file.ends_with(".safetensors") && fs::exists(path.parent_path() / file, error)) return {};
   }
@@ -134,7 +126,7 @@ std::optional<Checkpoint> read_index_alone(const fs::path& path) {
   for (const SafetensorsIndex::Entry& entry : index.weight_map) {
     StoredTensor tensor;
     tensor.name = entry.tensor;
-    tensor.file = entry.file;
+    tensor.file = index.files[entry.file];
     checkpoint.tensors.push_back(std::move(tensor));
   }
   return checkpoint;

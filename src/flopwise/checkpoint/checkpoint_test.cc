@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -183,26 +182,6 @@ TEST_F(CheckpointFiles, WrongPaths) {
             "text?)");
   EXPECT_EQ(user_error_of([] { read_checkpoint("/dev/null"); }),
             "/dev/null: expected a regular file");
-}
-
-// Files from elsewhere: FLOPWISE_CHECKPOINTS names a folder with EXPECT.tsv (file, verdict,
-// reason).
-TEST(CheckpointCorpus, Verdicts) {
-  const char* folder = std::getenv("FLOPWISE_CHECKPOINTS");
-  if (folder == nullptr) GTEST_SKIP() << "FLOPWISE_CHECKPOINTS is not set";
-  std::ifstream rows(fs::path(folder) / "EXPECT.tsv");
-  std::string row;
-  std::getline(rows, row);
-  while (std::getline(rows, row)) {
-    const std::string name = row.substr(0, row.find('\t'));
-    const std::string verdict =
-        row.substr(name.size() + 1, row.find('\t', name.size() + 1) - name.size() - 1);
-    const std::string error =
-        user_error_of([&] { read_checkpoint((fs::path(folder) / name).string()); });
-    const bool may_be_good = verdict != "error";
-    const bool may_be_bad = verdict != "ok";
-    EXPECT_TRUE(error == "no error" ? may_be_good : may_be_bad) << name << ": " << error;
-  }
 }
 
 TEST_F(CheckpointFiles, NamesOfAnIndexAlone) {

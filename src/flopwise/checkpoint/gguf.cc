@@ -14,9 +14,9 @@ namespace flopwise {
 namespace {
 
 constexpr std::uint64_t kMagicAndVersion = 8;  // bytes
-constexpr std::uint64_t kMaxEntries = 1 << 16;
-constexpr std::uint64_t kMaxTextBytes = std::uint64_t{16} << 20;
-constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{24} << 20;   // of all metadata together
+constexpr std::uint64_t kMaxEntries = 1 << 14;
+constexpr std::uint64_t kMaxTextBytes = std::uint64_t{8} << 20;
+constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{12} << 20;   // of all metadata together
 constexpr std::uint64_t kMaxWalkedItems = std::uint64_t{1} << 24;  // texts and arrays in arrays
 constexpr int kMaxArrayDepth = 4;
 constexpr std::uint32_t kMaxDimensions = 4;  // GGML_MAX_DIMS
@@ -96,13 +96,11 @@ class GgufCursor {
     return count;
   }
 
-  std::string text(std::string_view what, std::uint64_t limit) {
-    return cursor_.take(length(what, 1, limit));
-  }
+  std::string take(std::uint64_t bytes) { return cursor_.take(bytes); }
   // A key or the name of a tensor.
   std::string name(std::string_view what) {
     const std::uint64_t at = offset();
-    std::string name = text(fmt::format("{} of length", what), kMaxNameBytes);
+    std::string name = take(length(fmt::format("{} of length", what), 1, kMaxNameBytes));
     names_.take(name);
     if (!is_utf8(name)) fail(at, fmt::format("{} {} is not UTF-8", what, quoted(name)));
     return name;
@@ -125,9 +123,9 @@ class ValueReader {
     keep(sizeof(MetadataValue));
     if (name == "array") return {name, array(depth + 1)};
     if (name == "string") {
-      std::string text = cursor_.text("text of length", kMaxTextBytes);
-      keep(text.size());
-      return {name, std::move(text)};
+      const std::uint64_t length = cursor_.length("text of length", 1, kMaxTextBytes);
+      keep(length);
+      return {name, cursor_.take(length)};
     }
     return scalar(name, type_of(type).bytes);
   }
@@ -350,6 +348,7 @@ Checkpoint read_gguf(const ByteSource& source, const std::string& name) {
   const std::uint64_t alignment = alignment_of(checkpoint);
 
   std::vector<std::uint64_t> offsets;
+  checkpoint.tensors.reserve(tensors);
   for (std::uint64_t i = 0; i < tensors; ++i) {
     StoredTensor tensor;
     tensor.file = name;

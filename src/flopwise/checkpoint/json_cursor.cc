@@ -10,7 +10,6 @@
 namespace flopwise {
 namespace {
 
-constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxWordBytes = 100;
 constexpr std::uint64_t kMaxSkippedBytes = std::uint64_t{16} << 20;
 constexpr int kMaxDepth = 64;
@@ -116,7 +115,7 @@ bool JsonCursor::continues(char close) {
   return false;
 }
 
-std::string JsonCursor::text(const char* expected) {
+std::string JsonCursor::text(const char* expected, std::size_t limit) {
   if (!next_is('"')) fail_expecting(expected);
   const std::uint64_t begin = offset();
   cursor_.step();
@@ -130,7 +129,9 @@ std::string JsonCursor::text(const char* expected) {
     } else {
       text += static_cast<char>(c);
     }
-    if (text.size() > kMaxTextBytes) fail("a text longer than 16 MiB");
+    if (text.size() > limit) {
+      fail(fmt::format("the text that begins at offset {} is longer than {} bytes", begin, limit));
+    }
   }
   cursor_.step();
   if (!is_utf8(text)) {
@@ -232,16 +233,18 @@ JsonCursor::Scalar JsonCursor::scalar() {
 // A loop with the open brackets in a text, not a recursion.
 void JsonCursor::skip() {
   std::string open;
-  const std::uint64_t begin = offset();
+  // Of all fields together: real headers have hardly any, and numbers take long to walk over.
+  const std::uint64_t begin = offset() - skipped_;
   do {
-    if (offset() - begin > kMaxSkippedBytes) fail("an unknown field longer than 16 MiB");
+    skipped_ = offset() - begin;
+    if (skipped_ > kMaxSkippedBytes) fail("unknown fields longer than 16 MiB together");
     if (next_is('{') || next_is('[')) {
       const bool is_object = next_is('{');
       if (open.size() == kMaxDepth) fail(fmt::format("nested deeper than {}", kMaxDepth));
       if (opens(is_object ? '{' : '[', is_object ? '}' : ']', "a value")) {
         open += is_object ? '}' : ']';
         if (is_object) {
-          text("a key in quotes");
+          text("a key in quotes", kMaxKeyBytes);
           expect(':');
         }
         continue;
@@ -251,10 +254,11 @@ void JsonCursor::skip() {
     }
     while (!open.empty() && !continues(open.back())) open.pop_back();
     if (!open.empty() && open.back() == '}') {
-      text("a key in quotes");
+      text("a key in quotes", kMaxKeyBytes);
       expect(':');
     }
   } while (!open.empty());
+  skipped_ = offset() - begin;
 }
 
 void JsonCursor::end() {

@@ -26,7 +26,7 @@ class JsonCursor {
   void object(OnKey&& on_key) {
     if (!opens('{', '}', "an object")) return;
     do {
-      const std::string key = text("a key in quotes");
+      const std::string key = text("a key in quotes", kMaxKeyBytes);
       expect(':');
       on_key(key);
     } while (continues('}'));
@@ -39,14 +39,17 @@ class JsonCursor {
     while (continues(']'));
   }
 
-  // Text of at most 16 MiB, UTF-8.
-  std::string text(const char* expected = "a text in quotes");
+  // UTF-8 text of at most `limit` bytes.
+  static constexpr std::size_t kMaxKeyBytes = std::size_t{64} << 10;
+  static constexpr std::size_t kMaxTextBytes = std::size_t{8} << 20;
+  std::string text(const char* expected = "a text in quotes", std::size_t limit = kMaxTextBytes);
   // A whole number 0 ... 2^64 - 1, written without point and exponent.
   std::uint64_t whole_number();
   // A text, a number (a Count when whole, also when written 13731385408.0), or something else.
   using Scalar = std::variant<std::monostate, std::string, Count, double>;
   Scalar scalar();
-  void skip();  // any value, nested at most 64 deep
+  // Any value, nested at most 64 deep; at most 16 MiB in all.
+  void skip();
   // Nothing but white space may follow.
   void end();
 
@@ -66,6 +69,7 @@ class JsonCursor {
   std::string word();  // a number, true, false or null
 
   ByteCursor cursor_;
+  std::uint64_t skipped_ = 0;  // bytes
 };
 
 }  // namespace flopwise

@@ -25,7 +25,7 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
   return product;
 }
 
-constexpr std::size_t kMaxNamesBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxNamesBytes = std::size_t{12} << 20;
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "flopwise/base/error.h"
 #include "flopwise/checkpoint/json_cursor.h"
@@ -15,12 +16,14 @@ namespace {
 
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
-constexpr std::size_t kMaxMetadata = 1 << 16;          // entries
-constexpr std::size_t kMaxMetadataBytes = 16 << 20;    // of all texts together
-constexpr std::uint64_t kMaxIndexBytes = 100'000'000;  // as for a header
+constexpr std::size_t kMaxMetadata = 1 << 14;       // entries
+constexpr std::size_t kMaxMetadataBytes = 8 << 20;  // of all texts together
+constexpr std::uint64_t kMaxIndexBytes = 50'000'000;
 constexpr std::size_t kMaxIndexEntries = 1 << 18;
+constexpr std::size_t kMaxIndexFiles = 1 << 14;
 constexpr std::size_t kMaxFileNameBytes = 255;
 constexpr std::size_t kMaxDimensions = 64;
+constexpr std::size_t kMaxDimensionsTogether = 1 << 19;  // of all tensors in a file
 
 // A file that is all text is a path (a link that was checked out as text) or a Git LFS pointer.
 void check_is_no_text(const ByteSource& source) {
@@ -154,22 +157,49 @@ void check_keys_differ(const std::vector<Metadata>& metadata) {
   if (twice != keys.end()) throw UserError(fmt::format("key {} occurs twice", quoted(*twice)));
 }
 
+// Collects metadata, bounded in number and in size of what is kept.
+class MetadataList {
+ public:
+  explicit MetadataList(JsonCursor& json) : json_(json) {}
+
+  // What a text may still take when it stands under `key`.
+  std::size_t room_for_text(const std::string& key) {
+    if (list_.size() == kMaxMetadata || key.size() > kMaxMetadataBytes - bytes_) refuse();
+    return kMaxMetadataBytes - bytes_ - key.size();
+  }
+  void add(const std::string& key, MetadataValue value) {
+    auto* text = std::get_if<std::string>(&value.value);
+    const std::size_t text_bytes = text == nullptr ? 0 : text->size();
+    if (text_bytes > room_for_text(key)) refuse();
+    bytes_ += key.size() + text_bytes;
+    if (text != nullptr) text->shrink_to_fit();  // it was read with room to grow
+    list_.push_back({key, std::move(value)});
+  }
+  std::vector<Metadata> take() {
+    check_keys_differ(list_);
+    return std::move(list_);
+  }
+
+ private:
+  [[noreturn]] void refuse() {
+    json_.fail(fmt::format("expected at most {} entries and {} MiB of text", kMaxMetadata,
+                           kMaxMetadataBytes >> 20));
+  }
+
+  JsonCursor& json_;
+  std::vector<Metadata> list_;
+  std::size_t bytes_ = 0;
+};
+
 std::vector<Metadata> read_texts(JsonCursor& json) {
-  std::vector<Metadata> texts;
-  std::size_t bytes = 0;
+  MetadataList texts(json);
   json.object([&](const std::string& key) {
-    std::string text = in_context(fmt::format("key {}", quoted(key)), [&] { return json.text(); });
-    bytes += key.size() + text.size();
-    if (bytes > kMaxMetadataBytes || texts.size() == kMaxMetadata) {
-      json.fail(fmt::format("expected at most {} entries and {} MiB of text", kMaxMetadata,
-                            kMaxMetadataBytes >> 20));
-    }
-    texts.push_back({
-        key, {"string", std::move(text)}
-    });
+    const std::size_t room = texts.room_for_text(key);
+    std::string text = in_context(fmt::format("key {}", quoted(key)),
+                                  [&] { return json.text("a text in quotes", room); });
+    texts.add(key, {"string", std::move(text)});
   });
-  check_keys_differ(texts);
-  return texts;
+  return texts.take();
 }
 
 // Every byte of the data in exactly one tensor.
@@ -197,8 +227,9 @@ void check_extents(std::vector<Extent>& extents, const std::vector<StoredTensor>
   }
 }
 
+// `dimensions`: of the tensors so far.
 void read_tensor(JsonCursor& json, const std::string& tensor_name, const std::string& file,
-                 Checkpoint& checkpoint, std::vector<Extent>& extents) {
+                 Checkpoint& checkpoint, std::vector<Extent>& extents, std::size_t& dimensions) {
   if (extents.size() == kMaxTensorsPerFile) {
     json.fail(fmt::format("expected at most {} tensors", kMaxTensorsPerFile));
   }
@@ -206,6 +237,12 @@ void read_tensor(JsonCursor& json, const std::string& tensor_name, const std::st
   tensor.name = tensor_name;
   tensor.file = file;
   Extent extent = TensorReader(json).read(tensor);
+  dimensions += tensor.shape.size();
+  if (dimensions > kMaxDimensionsTogether) {
+    json.fail(fmt::format("expected at most {} dimensions of all tensors together",
+                          kMaxDimensionsTogether));
+  }
+  tensor.shape.shrink_to_fit();
   extent.tensor = checkpoint.tensors.size();
   extents.push_back(extent);
   checkpoint.tensors.push_back(std::move(tensor));
@@ -219,13 +256,14 @@ Checkpoint read_safetensors(const ByteSource& source, const std::string& name) {
   Checkpoint checkpoint;
   std::vector<Extent> extents;
   NameBudget names;
+  std::size_t dimensions = 0;
   bool has_metadata = false;
   in_context("header", [&] {
     json.object([&](const std::string& key) {
       if (key != "__metadata__") {
         in_context(fmt::format("tensor {}", quoted(key)), [&] {
           names.take(key);
-          read_tensor(json, key, name, checkpoint, extents);
+          read_tensor(json, key, name, checkpoint, extents, dimensions);
         });
         return;
       }
@@ -243,30 +281,49 @@ Checkpoint read_safetensors(const ByteSource& source, const std::string& name) {
 
 namespace {
 
-bool is_shard(const std::string& file, ShardFiles shards) {
-  return file.ends_with(".safetensors") ||
-         (shards == ShardFiles::kSafetensorsOrBin && file.ends_with(".bin"));
+// A shard lies beside its index; a path could lead anywhere.
+void check_is_shard(const std::string& file, ShardFiles shards) {
+  const bool may_be_bin = shards == ShardFiles::kSafetensorsOrBin;
+  const bool is_shard =
+      file.ends_with(".safetensors") || (may_be_bin && file.ends_with(".bin"));
+  if (file.find_first_of("/\\") != std::string::npos || file.find('\0') != std::string::npos ||
+      file.size() > kMaxFileNameBytes || !is_shard) {
+    throw UserError(
+        fmt::format("expected the name of a .safetensors{} file in the same folder, got {}",
+                    may_be_bin ? " or .bin" : "", quoted(file)));
+  }
+}
+
+// Puts the files into alphabetical order; `numbers`: of each name in the entries.
+void order_files(const std::map<std::string, std::size_t>& numbers, SafetensorsIndex& index) {
+  std::vector<std::size_t> places(numbers.size());
+  for (const auto& [file, number] : numbers) {
+    places[number] = index.files.size();
+    index.files.push_back(file);
+  }
+  for (SafetensorsIndex::Entry& entry : index.weight_map) entry.file = places[entry.file];
 }
 
 void read_weight_map(JsonCursor& json, SafetensorsIndex& index, ShardFiles shards) {
   NameBudget names;
-  NameBudget files;
+  std::map<std::string, std::size_t> files;
   json.object([&](const std::string& tensor) {
     names.take(tensor);
     if (index.weight_map.size() == kMaxIndexEntries) {
       json.fail(fmt::format("expected at most {} tensors", kMaxIndexEntries));
     }
-    std::string file = in_context(quoted(tensor), [&] { return json.text("a file name"); });
-    // A shard lies beside its index; a path could lead anywhere.
-    if (file.find_first_of("/\\") != std::string::npos || file.find('\0') != std::string::npos ||
-        file.size() > kMaxFileNameBytes || !is_shard(file, shards)) {
-      throw UserError(fmt::format(
-          "{}: expected the name of a .safetensors{} file in the same folder, got {}",
-          quoted(tensor), shards == ShardFiles::kSafetensorsOrBin ? " or .bin" : "", quoted(file)));
+    const std::string file = in_context(quoted(tensor), [&] {
+      std::string name = json.text("a file name");
+      check_is_shard(name, shards);
+      return name;
+    });
+    const std::size_t number = files.emplace(file, files.size()).first->second;
+    if (files.size() > kMaxIndexFiles) {
+      json.fail(fmt::format("expected at most {} files", kMaxIndexFiles));
     }
-    files.take(file);
-    index.weight_map.push_back({tensor, std::move(file)});
+    index.weight_map.push_back({tensor, number});
   });
+  order_files(files, index);
   auto& map = index.weight_map;
   std::sort(map.begin(), map.end(),
             [](const auto& a, const auto& b) { return a.tensor < b.tensor; });
@@ -279,28 +336,18 @@ void read_weight_map(JsonCursor& json, SafetensorsIndex& index, ShardFiles shard
 
 // Numbers and texts; what else stands there (some tools add objects) is skipped.
 std::vector<Metadata> read_index_metadata(JsonCursor& json) {
-  std::vector<Metadata> metadata;
+  MetadataList metadata(json);
   json.object([&](const std::string& key) {
-    const JsonCursor::Scalar value = json.scalar();
-    if (metadata.size() == kMaxMetadata) {
-      json.fail(fmt::format("expected at most {} entries", kMaxMetadata));
-    }
-    if (const auto* text = std::get_if<std::string>(&value)) {
-      metadata.push_back({
-          key, {"string", *text}
-      });
+    JsonCursor::Scalar value = json.scalar();
+    if (auto* text = std::get_if<std::string>(&value)) {
+      metadata.add(key, {"string", std::move(*text)});
     } else if (const auto* whole = std::get_if<Count>(&value)) {
-      metadata.push_back({
-          key, {"int64", *whole}
-      });
+      metadata.add(key, {"int64", *whole});
     } else if (const auto* number = std::get_if<double>(&value)) {
-      metadata.push_back({
-          key, {"float64", *number}
-      });
+      metadata.add(key, {"float64", *number});
     }
   });
-  check_keys_differ(metadata);
-  return metadata;
+  return metadata.take();
 }
 
 }  // namespace

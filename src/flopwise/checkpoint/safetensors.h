@@ -25,9 +25,10 @@ Checkpoint read_safetensors(const ByteSource& source, const std::string& name);
 struct SafetensorsIndex {
   struct Entry {
     std::string tensor;
-    std::string file;
+    std::size_t file;  // in `files`
   };
-  std::vector<Entry> weight_map;  // by tensor name
+  std::vector<std::string> files;  // in alphabetical order
+  std::vector<Entry> weight_map;   // by tensor name
   std::vector<Metadata> metadata;
 };
 enum class ShardFiles { kSafetensors, kSafetensorsOrBin };

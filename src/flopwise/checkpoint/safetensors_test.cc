@@ -225,7 +225,9 @@ TEST(SafetensorsIndex, MapAndMetadata) {
   const SafetensorsIndex index = read_safetensors_index(MemorySource(text));
   ASSERT_EQ(index.weight_map.size(), 2u);
   EXPECT_EQ(index.weight_map[0].tensor, "a");
-  EXPECT_EQ(index.weight_map[0].file, "1.safetensors");
+  EXPECT_EQ(index.files, (std::vector<std::string>{"1.safetensors", "2.safetensors"}));
+  EXPECT_EQ(index.weight_map[0].file, 0u);
+  EXPECT_EQ(index.weight_map[1].file, 1u);
   ASSERT_EQ(index.metadata.size(), 2u);
   EXPECT_EQ(std::get<Count>(index.metadata[0].value.value), Count(13731385408));
 }
