@@ -26,6 +26,7 @@ WORDS = {
     "gguf": ["checkpoint/gguf.cc", "checkpoint/checkpoint.cc"],
 }
 
+INTERRUPTED = 72  # libFuzzer's exit status after SIGINT or SIGTERM
 TURN_S = 180  # of CPU; a turn begins with a run over the whole corpus, which may take 20
 # Without a report of slow inputs: what takes more than 10 seconds is a finding, all else is fine.
 LIMITS = ["-timeout=10", "-report_slow_units=60", "-rss_limit_mb=512", "-max_len=16384"]
@@ -87,12 +88,13 @@ class Target:
         self.executions = 0
         self.coverage = "0"
         self.found = []
+        self.interrupted = False
         self.corpus.mkdir(parents=True, exist_ok=True)
         self.findings.mkdir(parents=True, exist_ok=True)
         self.dictionary = write_dictionary(name)
 
     def left_s(self, seconds):
-        return 0 if self.found else max(0, int(seconds - self.cpu_s))
+        return 0 if self.found or self.interrupted else max(0, int(seconds - self.cpu_s))
 
     def run(self, seconds):
         before = set(self.findings.iterdir())
@@ -112,14 +114,16 @@ class Target:
         coverage = re.findall(r"cov: (\d+)", text)
         self.coverage = coverage[-1] if coverage else self.coverage
         self.found = sorted(set(self.findings.iterdir()) - before)
-        if process.returncode != 0 and not self.found:
+        self.interrupted = process.returncode == INTERRUPTED
+        if process.returncode != 0 and not self.interrupted and not self.found:
             self.found = [log]
 
     def line(self):
+        state = "interrupted" if self.interrupted else "no findings"
         found = " ".join(str(path.relative_to(ROOT)) for path in self.found)
         return (f"{self.name:<12} {self.cpu_s / 60:6.1f} CPU-min {self.executions:>12,} executions"
                 f" {self.coverage:>6} edges {len(list(self.corpus.iterdir())):>6} files"
-                f"  {'found: ' + found if found else 'no findings'}")
+                f"  {'found: ' + found if found else state}")
 
 
 def run_all(targets, seconds):
@@ -150,7 +154,9 @@ def main():
     run_all(targets, seconds)
     for target in targets:
         print(target.line())
-    return 1 if any(target.found for target in targets) else 0
+    if any(target.found for target in targets):
+        return 1
+    return 2 if any(target.interrupted for target in targets) else 0
 
 
 if __name__ == "__main__":
