@@ -228,6 +228,18 @@ Array<Scalar> ProgramRun<Scalar>::constant(const Tensor& tensor, const Shape& sh
         // Slopes 2^-1, 2^-2, ... (Press, Smith and Lewis, 2022, for a power of two of heads).
         array[i] = std::pow(2.0, -static_cast<double>(row + 1)) * static_cast<double>(column);
         break;
+      case ConstantKind::kSinusoid: {
+        // Sines, then cosines, of position / 10,000^(j/half) (Vaswani et al. 2017, section 3.5).
+        const std::int64_t half = std::max<std::int64_t>(columns / 2, 1);
+        const double rate =
+            std::pow(10000.0, -static_cast<double>(column % half) / static_cast<double>(half));
+        const double angle = static_cast<double>(first + row) * rate;
+        array[i] = column < half ? std::sin(angle) : std::cos(angle);
+        break;
+      }
+      case ConstantKind::kZero:
+        array[i] = 0.0;
+        break;
     }
   }
   return array;

@@ -54,6 +54,8 @@ enum class ConstantKind {
   kPosition,        // [T]: where each query stands
   kDistanceBucket,  // [T,S]: the bucket of the distance from key to query
   kAlibi,           // [K,G,S]: a head's slope times the key's position
+  kSinusoid,        // [T,D]: sines and cosines of where each query stands
+  kZero,            // any axes: added, and nothing changes (a buffer of BART)
 };
 struct Constant {
   ConstantKind kind = ConstantKind::kPosition;

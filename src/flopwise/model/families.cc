@@ -10,8 +10,11 @@
 
 #include "flopwise/base/error.h"
 #include "flopwise/base/names.h"
+#include "flopwise/model/families/encoder_rows.h"
 #include "flopwise/model/families/family.h"
 #include "flopwise/model/families/fields.h"
+#include "flopwise/model/families/gpt_rows.h"
+#include "flopwise/model/families/llama_rows.h"
 #include "flopwise/model/families/unread.h"
 #include "flopwise/model/read_model.h"
 
@@ -249,6 +252,7 @@ constexpr Family kBert = {
     .class_name = "Bert",
     .read = read_bert,
     .absent = {.positions = 512},
+    .heads = bert_heads,
     .norm = NormKind::kLayer,
     .placement = NormPlacement::kPost,
     .activation = "gelu",
@@ -257,9 +261,32 @@ constexpr Family kBert = {
     .ignored = {"pooler_*"},
 };
 
-constexpr Family kFamilies[] = {kGpt2,       kGptNeox,  kOpt,   kLlama,    kMistral, kMixtral,
-                                kQwen2,      kQwen2Moe, kQwen3, kQwen3Moe, kGemma,   kGemma2,
-                                kGemma3Text, kGemma3,   kPhi3,  kT5,       kMt5,     kBert};
+// The first ChatGLM gives the width of its feed-forward under another name, or not at all.
+const Family& chatglm_variant(const nlohmann::json& config) {
+  const bool is_first = config.contains("inner_hidden_size") ||
+                        config.contains("position_encoding_2d") ||
+                        !config.contains("ffn_hidden_size");
+  return is_first ? kChatGlm1 : kChatGlm2;
+}
+
+constexpr Family chatglm() {
+  Family family = kChatGlm2;
+  family.variant = chatglm_variant;
+  return family;
+}
+
+constexpr Family kFamilies[] = {
+    // GPT-2 to Phi
+    kGpt2, kGptNeox, kOpt, kGptj, kCodegen, kGptNeo, kGptNeoxReward, kBloom, kFalcon, kRefinedWeb,
+    kRefinedWebModel, kMpt, kGptBigcode, kStarcoder2, kPhi, kMixformer, kNemotron, kXglm,
+    // Llama and its relatives
+    kLlama, kMistral, kMixtral, kQwen2, kQwen2Moe, kQwen3, kQwen3Moe, kGemma, kGemma2, kGemma3Text,
+    kGemma3, kPhi3, kBaichuan, kInternlm, kInternlm2, kPanguEmbedded, kQwen, chatglm(), kGlm, kGlm4,
+    kCohere, kCohere2, kStablelm, kStablelmEpoch, kOlmo, kOlmo2, kOlmo3, kOlmoe, kExaone4, kSmollm3,
+    kGranite, kGraniteMoe, kMinicpm, kPhimoe, kDbrx, kGrok1,
+    // encoders and encoder-decoders
+    kT5, kMt5, kBert, kRoberta, kXlmRoberta, kCamembert, kDistilbert, kModernbert, kNomicBert,
+    kBart, kMbart, kMarian};
 
 // The family of a class such as LlamaForCausalLM, for files without model_type.
 const Family* family_of_class(std::string_view name) {
@@ -291,6 +318,26 @@ const Family& guessed_family(JsonFields& fields, std::vector<std::string>& assum
                               fmt::join(known_model_types(), ", ")));
 }
 
+// The fields of objects such as attn_config moved to the top, under names that say where they were.
+nlohmann::json with_nested_fields(const nlohmann::json& config, const Family& family) {
+  nlohmann::json flat = config;
+  for (const std::string_view name : family.nested) {
+    const auto nested = flat.find(name);
+    if (name.empty() || nested == flat.end() || !nested->is_object()) continue;
+    const nlohmann::json object = *nested;
+    flat.erase(nested);
+    for (const auto& [field, value] : object.items()) {
+      const std::string path = fmt::format("{}.{}", name, field);
+      if (value.is_object() && field == "ffn_act_fn") {
+        for (const auto& [inner, said] : value.items()) flat[path + "." + inner] = said;
+      } else {
+        flat[path] = value;
+      }
+    }
+  }
+  return flat;
+}
+
 }  // namespace
 
 std::span<const Family> families() {
@@ -314,10 +361,14 @@ Model model_from_config(const nlohmann::json& json, const std::string& name) {
   JsonFields fields(json, name);
   Model model;
   model.name = model.source = name;
-  const Family& family =
+  Family family =
       fields.has("model_type") ? named_family(fields) : guessed_family(fields, model.assumptions);
+  if (family.variant != nullptr) family = family.variant(json);
   model.family = family.model_type;
-  Config config{json, fields, family, model};
+  const nlohmann::json object = with_nested_fields(json, family);
+  Config config{object, JsonFields(object, name), family, model};
+  config.fields.mark_read("model_type");
+  family.names = names_in_use(config);
   family.read(config);
   refuse_unread(config);
   if (fields.has("quantization_config")) {

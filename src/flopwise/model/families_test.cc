@@ -487,23 +487,23 @@ TEST(Families, BertHeadsFollowTheClass) {
     bool tied;
   };
   const Row rows[] = {
-      {R"({"architectures": ["BertForMaskedLM"]})",                               HeadKind::kMaskedLm,     0, true },
+      {R"({"architectures": ["BertForMaskedLM"]})", HeadKind::kMaskedLm, 0, true},
       {R"({"architectures": ["BertForMaskedLM"], "tie_word_embeddings": false})",
-       HeadKind::kMaskedLm,                                                                                0, false},
-      {R"({"architectures": ["BertForPreTraining"]})",                            HeadKind::kPretraining,  0, true },
-      {R"({"architectures": ["BertModel"]})",                                     HeadKind::kPooler,       0, false},
-      {R"({"architectures": []})",                                                HeadKind::kPooler,       0, false},
-      {R"({"architectures": ["BertForSequenceClassification"]})",                 HeadKind::kPooledLabels, 2,
-       false                                                                                                       },
+       HeadKind::kMaskedLm, 0, false},
+      {R"({"architectures": ["BertForPreTraining"]})", HeadKind::kPretraining, 0, true},
+      {R"({"architectures": ["BertModel"]})", HeadKind::kPooler, 0, false},
+      {R"({"architectures": []})", HeadKind::kPooler, 0, false},
+      {R"({"architectures": ["BertForSequenceClassification"]})", HeadKind::kPooledLabels, 2,
+       false},
       {R"({"architectures": ["BertForSequenceClassification"], "num_labels": 1,
            "id2label": {"0": "a"}})",
-       HeadKind::kPooledLabels,                                                                            1, false},
+       HeadKind::kPooledLabels, 1, false},
       {R"({"architectures": ["BertForTokenClassification"], "num_labels": 9})",
-       HeadKind::kTokenLabels,                                                                             9, false},
-      {R"({"architectures": ["BertForQuestionAnswering"]})",                      HeadKind::kTokenLabels,  2, false},
-      {R"({"architectures": ["BertForMultipleChoice"]})",                         HeadKind::kPooledLabels, 1, false},
-      {R"({"architectures": ["BertForNextSentencePrediction"]})",                 HeadKind::kPooledLabels, 2,
-       false                                                                                                       },
+       HeadKind::kTokenLabels, 9, false},
+      {R"({"architectures": ["BertForQuestionAnswering"]})", HeadKind::kTokenLabels, 2, false},
+      {R"({"architectures": ["BertForMultipleChoice"]})", HeadKind::kPooledLabels, 1, false},
+      {R"({"architectures": ["BertForNextSentencePrediction"]})", HeadKind::kPooledLabels, 2,
+       false},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.fields);
@@ -515,6 +515,169 @@ TEST(Families, BertHeadsFollowTheClass) {
         row.kind == HeadKind::kMaskedLm || row.kind == HeadKind::kPretraining;
     EXPECT_EQ(head.bias, predicts_words);
   }
+}
+
+// ---- what tells the models of one model_type apart ---------------------------------------------
+
+// `base` with the fields of `more`.
+std::string with(const char* base, const std::string& more) {
+  nlohmann::json config = nlohmann::json::parse(base);
+  config.update(nlohmann::json::parse(more));
+  return config.dump();
+}
+
+constexpr const char* kFalcon =
+    R"({"model_type": "falcon", "hidden_size": 64, "num_attention_heads": 8,
+        "num_hidden_layers": 3, "vocab_size": 7})";
+
+TEST(Families, FalconHasThreeBlocks) {
+  struct Row {
+    const char* fields;
+    bool parallel;
+    bool shared_norm;
+    std::int64_t kv_heads;
+  };
+  const Row rows[] = {
+      {"{}", true, true, 1},                                                         // 7B
+      {R"({"new_decoder_architecture": true, "num_kv_heads": 2})", true, false, 2},  // 40B
+      {R"({"new_decoder_architecture": true, "num_ln_in_parallel_attn": 1})", true, true,
+       8},                                                                     // 2-11B
+      {R"({"parallel_attn": false, "multi_query": false})", false, false, 8},  // RW
+      {R"({"model_type": "RefinedWeb", "n_head_kv": 4})", true, false, 4},
+      {R"({"model_type": "RefinedWebModel", "multi_query": true})", true, true, 1},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.fields);
+    const Layer layer = only_layer(read(with(kFalcon, row.fields)));
+    EXPECT_EQ(layer.parallel, row.parallel);
+    EXPECT_EQ(layer.shared_norm, row.shared_norm);
+    EXPECT_EQ(layer.attention.kv_heads, row.kv_heads);
+    EXPECT_EQ(layer.attention.rotary_dim, 8);
+    EXPECT_EQ(biases(layer.attention), "");
+    EXPECT_EQ(mlp_of(layer).d_ff, 256);
+  }
+  const Layer rw = only_layer(read(with(kFalcon, R"({"alibi": true, "bias": true})")));
+  EXPECT_EQ(rw.attention.position, PositionKind::kAlibi);
+  EXPECT_EQ(biases(rw.attention), "qkvo");
+  EXPECT_TRUE(mlp_of(rw).up_bias && mlp_of(rw).down_bias);
+}
+
+TEST(Families, BaichuanByItsWidth) {
+  const auto position = [](const char* width) {
+    return only_layer(read(with(R"({"model_type": "baichuan", "intermediate_size": 8,
+                                    "num_hidden_layers": 2, "num_attention_heads": 32,
+                                    "vocab_size": 7})",
+                                width)))
+        .attention.position;
+  };
+  EXPECT_EQ(position(R"({"hidden_size": 4096})"), PositionKind::kRotary);
+  EXPECT_EQ(position(R"({"hidden_size": 5120})"), PositionKind::kAlibi);
+}
+
+TEST(Families, ChatGlmIsTwoModels) {
+  const Model first = read(
+      R"({"model_type": "chatglm", "hidden_size": 64, "num_attention_heads": 4, "num_layers": 2,
+          "inner_hidden_size": 256, "position_encoding_2d": true, "vocab_size": 7})");
+  EXPECT_EQ(only_layer(first).placement, NormPlacement::kNormed);
+  EXPECT_TRUE(only_layer(first).scaled_residual);
+  EXPECT_EQ(biases(only_layer(first).attention), "qkvo");
+  EXPECT_TRUE(first.head.tied);
+  const Model second = read(
+      R"({"model_type": "chatglm", "hidden_size": 64, "num_attention_heads": 4, "num_layers": 2,
+          "kv_channels": 16, "ffn_hidden_size": 24, "add_qkv_bias": true, "padded_vocab_size": 9,
+          "multi_query_attention": true, "multi_query_group_num": 2})");
+  expect_heads(only_layer(second).attention, 4, 2, 16);
+  EXPECT_EQ(only_layer(second).attention.rotary_dim, 8);
+  EXPECT_EQ(biases(only_layer(second).attention), "qkv");
+  EXPECT_EQ(second.vocab, 9);
+  EXPECT_FALSE(second.head.tied);
+}
+
+constexpr const char* kMpt =
+    R"({"model_type": "mpt", "d_model": 64, "n_heads": 4, "n_layers": 2, "max_seq_len": 32,
+        "vocab_size": 7})";
+
+TEST(Families, MptReadsInsideAttnConfig) {
+  const Model learned = read(with(kMpt, R"({"no_bias": false, "expansion_ratio": 3})"));
+  EXPECT_EQ(learned.embedding.positions, 32);
+  EXPECT_EQ(only_layer(learned).norm, NormKind::kLayer);
+  EXPECT_EQ(biases(only_layer(learned).attention), "qkvo");
+  EXPECT_EQ(mlp_of(only_layer(learned)).d_ff, 192);
+  const Model alibi = read(with(kMpt, R"({"attn_config": {"alibi": true, "attn_impl": "torch",
+      "attn_type": "grouped_query_attention", "kv_n_heads": 2}})"));
+  EXPECT_EQ(alibi.embedding.positions, 0);
+  EXPECT_EQ(only_layer(alibi).attention.position, PositionKind::kAlibi);
+  EXPECT_EQ(only_layer(alibi).attention.kv_heads, 2);
+  EXPECT_EQ(only_layer(alibi).norm, NormKind::kLayerNoBias);
+}
+
+TEST(Families, LayersWithoutPositions) {
+  const auto smollm3 = [](const std::string& fields) {
+    nlohmann::json config = nlohmann::json::parse(llama(fields));
+    config["model_type"] = "smollm3";
+    config["architectures"] = {"SmolLM3ForCausalLM"};
+    return read(config.dump());
+  };
+  EXPECT_EQ(kinds(smollm3(R"({"num_hidden_layers": 9})")), "rotary:7 nope:2");
+  EXPECT_EQ(kinds(smollm3(R"({"no_rope_layers": [0, 1, 1]})")), "nope:1 rotary:2");
+  const Model listed = smollm3(R"({"no_rope_layers": [0, 1, 1]})");
+  EXPECT_EQ(groups(listed)[0].layer.attention.position, PositionKind::kNone);
+  EXPECT_EQ(groups(listed)[1].layer.attention.rotary_dim, 4);
+
+  const auto exaone4 = [](const std::string& fields) {
+    nlohmann::json config = nlohmann::json::parse(llama(fields));
+    config["model_type"] = "exaone4";
+    config["architectures"] = {"Exaone4ForCausalLM"};
+    return read(config.dump());
+  };
+  const Model sliding = exaone4(R"({"num_hidden_layers": 8, "sliding_window_pattern": "LLLG"})");
+  EXPECT_EQ(kinds(sliding), "local:6 global:2");
+  EXPECT_EQ(groups(sliding)[0].layer.attention.position, PositionKind::kRotary);
+  EXPECT_EQ(groups(sliding)[1].layer.attention.position, PositionKind::kNone);
+  // Without a window every layer rotates.
+  const Model full = exaone4(R"({"sliding_window": null})");
+  EXPECT_EQ(only_layer(full).attention.position, PositionKind::kRotary);
+  EXPECT_EQ(only_layer(full).placement, NormPlacement::kPostOnly);
+}
+
+TEST(Families, GptNeoNamesItsLocalLayers) {
+  const Model model = read(
+      R"({"model_type": "gpt_neo", "hidden_size": 64, "num_heads": 4, "num_layers": 4,
+          "attention_types": [[["global", "local"], 2]], "attention_layers": ["global", "local",
+          "global", "local"], "window_size": 16, "vocab_size": 7})");
+  EXPECT_EQ(kinds(model), "global:2 local:2");
+  EXPECT_EQ(groups(model)[1].layer.attention.mask, window(16));
+  EXPECT_FALSE(groups(model)[0].layer.attention.scaled);
+  EXPECT_EQ(biases(groups(model)[0].layer.attention), "o");
+}
+
+TEST(Families, ModernBertStartsWithoutANorm) {
+  const Model model = read(
+      R"({"model_type": "modernbert", "architectures": ["ModernBertForMaskedLM"],
+          "hidden_size": 64, "intermediate_size": 24, "num_attention_heads": 4,
+          "num_hidden_layers": 8, "local_attention": 6, "vocab_size": 7})");
+  EXPECT_EQ(kinds(model), "first:1 local:5 global:2");
+  EXPECT_FALSE(groups(model)[0].layer.attention_norm);
+  EXPECT_EQ(groups(model)[1].layer.attention.mask, (AttentionMask{MaskKind::kTwoSidedWindow, 3}));
+  EXPECT_TRUE(groups(model)[2].layer.attention_norm);
+  EXPECT_TRUE(model.head.bias);
+  EXPECT_FALSE(model.head.transform_bias);
+}
+
+TEST(Families, ConstantFactorsAreCountedWhereTheyAreNotOne) {
+  const auto granite = [](const std::string& fields) {
+    nlohmann::json config = nlohmann::json::parse(llama(fields));
+    config["model_type"] = "granite";
+    config["architectures"] = {"GraniteForCausalLM"};
+    return read(config.dump());
+  };
+  const Model plain = granite("{}");
+  EXPECT_FALSE(plain.embedding.scaled || plain.head.scaled_logits);
+  EXPECT_FALSE(only_layer(plain).scaled_residual);
+  const Model scaled = granite(R"({"embedding_multiplier": 12.0, "residual_multiplier": 0.22,
+                                   "logits_scaling": 8.0, "attention_multiplier": 0.0078125})");
+  EXPECT_TRUE(scaled.embedding.scaled && scaled.head.scaled_logits);
+  EXPECT_TRUE(only_layer(scaled).scaled_residual);
 }
 
 // ---- fields of every family ------------------------------------------------------------------
@@ -611,96 +774,159 @@ void expect_errors(const std::vector<ErrorRow>& rows) {
 TEST(FamilyErrors, ModelType) {
   expect_errors({
       {R"({"model_type": "lama"})",
-       "config.json: unknown model_type 'lama', nearest: llama, gemma, gpt2"           },
-      {R"({"model_type": 3})",      "config.json: model_type: expected a text, got 3"  },
+       "config.json: unknown model_type 'lama', nearest: llama, gemma, glm"},
+      {R"({"model_type": 3})", "config.json: model_type: expected a text, got 3"},
       {R"({"hidden_size": 8})",
-       "config.json: model_type: missing, expected one of gpt2, gpt_neox, opt, llama, mistral, "
-       "mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe, gemma, gemma2, gemma3_text, gemma3, phi3, t5, "
-       "mt5, bert"                                                                     },
-      {"[]",                        "config.json: expected a JSON object, got an array"},
+       "config.json: model_type: missing, expected one of gpt2, gpt_neox, opt, gptj, "
+       "codegen, gpt_neo, gpt_neox_reward_model, bloom, falcon, RefinedWeb, RefinedWebModel, "
+       "mpt, gpt_bigcode, starcoder2, phi, mixformer-sequential, nemotron, xglm, llama, "
+       "mistral, mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe, gemma, gemma2, gemma3_text, "
+       "gemma3, phi3, baichuan, internlm, internlm2, PanguEmbedded, qwen, chatglm, glm, "
+       "glm4, cohere, cohere2, stablelm, stablelm_epoch, olmo, olmo2, olmo3, olmoe, exaone4, "
+       "smollm3, granite, granitemoe, minicpm, phimoe, dbrx, grok-1, t5, mt5, bert, roberta, "
+       "xlm-roberta, camembert, distilbert, modernbert, nomic_bert, bart, mbart, marian"},
+      {"[]", "config.json: expected a JSON object, got an array"},
   });
 }
 
 TEST(FamilyErrors, Sizes) {
   expect_errors({
       {llama(R"({"hidden_size": null})"),
-       "config.json: hidden_size: missing, expected a whole number of 1 ... 1099511627776"      },
+       "config.json: hidden_size: missing, expected a whole number of 1 ... 1099511627776"},
       {llama(R"({"hidden_size": 0})"),
-       "config.json: hidden_size: expected a whole number of 1 ... 1099511627776, got 0"        },
+       "config.json: hidden_size: expected a whole number of 1 ... 1099511627776, got 0"},
       {llama(R"({"vocab_size": -1})"),
-       "config.json: vocab_size: expected a whole number of 1 ... 1099511627776, got -1"        },
+       "config.json: vocab_size: expected a whole number of 1 ... 1099511627776, got -1"},
       {llama(R"({"intermediate_size": 1.5})"),
        "config.json: intermediate_size: expected a whole number of 1 ... 1099511627776, got 1.5"},
       {llama(R"({"num_hidden_layers": "3"})"),
        "config.json: num_hidden_layers: expected a whole number of 1 ... 1099511627776, got '3'"},
       {llama(R"({"num_hidden_layers": 1099511627777})"),
        "config.json: num_hidden_layers: expected a whole number of 1 ... 1099511627776, got "
-       "1099511627777"                                                                          },
+       "1099511627777"},
       {llama(R"({"num_attention_heads": true})"),
        "config.json: num_attention_heads: expected a whole number of 1 ... 1099511627776, got "
-       "true"                                                                                   },
+       "true"},
       {llama(R"({"num_attention_heads": 3, "num_key_value_heads": 3})"),
-       "config.json: hidden_size: expected a multiple of num_attention_heads = 3, got 16"       },
+       "config.json: hidden_size: expected a multiple of num_attention_heads = 3, got 16"},
       {llama(R"({"num_key_value_heads": 3})"),
-       "config.json: num_key_value_heads: expected a divisor of num_attention_heads = 4, got 3" },
+       "config.json: num_key_value_heads: expected a divisor of num_attention_heads = 4, got 3"},
       {llama(R"({"num_key_value_heads": 0})"),
        "config.json: num_key_value_heads: expected a whole number of 1 ... 1099511627776, got 0"},
       {llama(R"({"head_dim": -4})"),
-       "config.json: head_dim: expected a whole number of 0 ... 1099511627776, got -4"          },
+       "config.json: head_dim: expected a whole number of 0 ... 1099511627776, got -4"},
       {llama(R"({"head_dim": 5})"),
        "config.json: head_dim: expected heads that rotate an even number of elements, got 5 of "
-       "head_dim = 5"                                                                           },
+       "head_dim = 5"},
       {bert(R"({"num_attention_heads": 5})"),
-       "config.json: hidden_size: expected a multiple of num_attention_heads = 5, got 768"      },
+       "config.json: hidden_size: expected a multiple of num_attention_heads = 5, got 768"},
   });
 }
 
 TEST(FamilyErrors, WrongTypesAndNames) {
   expect_errors({
-      {llama(R"({"hidden_act": 3})"),                          "config.json: hidden_act: expected a text, got 3"},
+      {llama(R"({"hidden_act": 3})"), "config.json: hidden_act: expected a text, got 3"},
       {llama(R"({"hidden_act": "softplus"})"),
        "config.json: hidden_act: unknown activation 'softplus', known: gelu, gelu_python, "
        "gelu_new, "
-       "gelu_fast, gelu_accurate, gelu_pytorch_tanh, relu, relu2, silu, swish, tanh"                            },
+       "gelu_fast, gelu_accurate, gelu_pytorch_tanh, relu, relu2, silu, swish, tanh"},
       {llama(R"({"attention_bias": "yes"})"),
-       "config.json: attention_bias: expected true or false, got 'yes'"                                         },
+       "config.json: attention_bias: expected true or false, got 'yes'"},
       {llama(R"({"tie_word_embeddings": 1})"),
-       "config.json: tie_word_embeddings: expected true or false, got 1"                                        },
+       "config.json: tie_word_embeddings: expected true or false, got 1"},
       {llama(R"({"architectures": "LlamaForCausalLM"})"),
-       "config.json: architectures: expected an array of texts, got 'LlamaForCausalLM'"                         },
+       "config.json: architectures: expected an array of texts, got 'LlamaForCausalLM'"},
       {llama(R"({"architectures": ["MistralForCausalLM"]})"),
        "config.json: architectures: expected a class of model_type 'llama', such as LlamaModel, "
        "got "
-       "'MistralForCausalLM'"                                                                                   },
+       "'MistralForCausalLM'"},
       {llama(R"({"architectures": ["LlamaForChess"]})"),
        "config.json: architectures: unknown class 'LlamaForChess', known: LlamaForCausalLM, "
        "LlamaLMHeadModel, LlamaForConditionalGeneration, LlamaModel, "
-       "LlamaForSequenceClassification, LlamaForTokenClassification"                                            },
+       "LlamaForSequenceClassification, LlamaForTokenClassification"},
       {bert(R"({"position_embedding_type": "relative_key"})"),
-       "config.json: position_embedding_type: expected absolute, got 'relative_key'"                            },
+       "config.json: position_embedding_type: expected absolute, got 'relative_key'"},
   });
 }
 
 TEST(FamilyErrors, Layers) {
   expect_errors({
       {gemma3_text(R"({"layer_types": ["full_attention"]})"),
-       "config.json: layer_types: expected 26 entries, one a layer, got 1"                },
+       "config.json: layer_types: expected 26 entries, one a layer, got 1"},
       {gemma3_text(R"({"num_hidden_layers": 1, "layer_types": ["chunked_attention"]})"),
        "config.json: layer_types[0]: expected full_attention or sliding_attention, got "
-       "'chunked_attention'"                                                              },
+       "'chunked_attention'"},
       {gemma3_text(R"({"num_hidden_layers": 1, "layer_types": ["sliding_attention"],
                        "sliding_window": null})"),
        "config.json: layer_types[0]: expected full_attention, since there is no sliding_window, "
-       "got 'sliding_attention'"                                                          },
+       "got 'sliding_attention'"},
       {gemma3_text(R"({"sliding_window_pattern": 0})"),
        "config.json: sliding_window_pattern: expected a whole number of 1 ... 1099511627776, got "
-       "0"                                                                                },
+       "0"},
       {qwen3_moe(R"({"num_experts_per_tok": 129})"),
-       "config.json: num_experts_per_tok: expected a whole number of 1 ... 128, got 129"  },
+       "config.json: num_experts_per_tok: expected a whole number of 1 ... 128, got 129"},
       {qwen3_moe(R"({"num_experts": null})"),
        "config.json: num_experts: missing, expected a whole number of 1 ... 1099511627776"},
       {qwen3_moe(R"({"mlp_only_layers": 3})"),
-       "config.json: mlp_only_layers: expected an array of whole numbers, got 3"          },
+       "config.json: mlp_only_layers: expected an array of whole numbers, got 3"},
+  });
+}
+
+TEST(FamilyErrors, OfOneFamily) {
+  const char* const exaone4 =
+      R"({"model_type": "exaone4", "hidden_size": 16, "intermediate_size": 24,
+          "num_hidden_layers": 6, "num_attention_heads": 4, "vocab_size": 7})";
+  const char* const gpt_neo =
+      R"({"model_type": "gpt_neo", "hidden_size": 16, "num_heads": 4, "num_layers": 3,
+          "vocab_size": 7})";
+  const char* const smollm3 =
+      R"({"model_type": "smollm3", "hidden_size": 16, "intermediate_size": 24,
+          "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 7})";
+  expect_errors({
+      {with(kFalcon, R"({"new_decoder_architecture": true, "num_kv_heads": 3})"),
+       "config.json: num_kv_heads: expected a divisor of num_attention_heads = 8, got 3"},
+      {with(kFalcon, R"({"new_decoder_architecture": true, "parallel_attn": false})"),
+       "config.json: parallel_attn: expected true with the new decoder, got false"},
+      {with(kFalcon, R"({"num_ln_in_parallel_attn": 2})"),
+       "config.json: num_ln_in_parallel_attn: expected 1 with the old decoder, got 2"},
+      {with(kFalcon, R"({"n_layer": 4})"),
+       "config.json: n_layer: expected num_hidden_layers = 3, another name of the same, got 4"},
+      {R"({"model_type": "baichuan", "hidden_size": 64, "intermediate_size": 8,
+           "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 7})",
+       "config.json: hidden_size: expected 4096 (7B, rotary positions) or 5120 (13B, ALiBi), since "
+       "no field says which, got 64"},
+      {R"({"model_type": "chatglm", "hidden_size": 64, "num_attention_heads": 4, "num_layers": 2,
+           "ffn_hidden_size": 24, "pre_seq_len": 128, "padded_vocab_size": 9})",
+       "config.json: pre_seq_len: trained prefixes are not counted, expected null"},
+      {with(kMpt, R"({"attn_config": {"qk_ln": true}})"),
+       "config.json: field 'attn_config.qk_ln' is not understood for model_type 'mpt', expected it "
+       "absent, null, false, 0 or empty, got true"},
+      {with(kMpt, R"({"attn_config": {"attn_type": "multiquery_attention", "kv_n_heads": 2}})"),
+       "config.json: attn_config.kv_n_heads: expected 1, as attn_config.attn_type = "
+       "multiquery_attention says, got 2"},
+      {with(kMpt, R"({"norm_type": "rmsnorm"})"),
+       "config.json: norm_type: expected low_precision_layernorm or layernorm, got 'rmsnorm'"},
+      {with(exaone4, R"({"sliding_window_pattern": "LLLG"})"),
+       "config.json: sliding_window_pattern: expected local layers and one global, such as LLLG, "
+       "of a length that divides the 6 layers, got 'LLLG'"},
+      {with(exaone4, R"({"sliding_window_pattern": "LGL"})"),
+       "config.json: sliding_window_pattern: expected local layers and one global, such as LLLG, "
+       "of a length that divides the 6 layers, got 'LGL'"},
+      {gpt_neo,
+       "config.json: attention_types: missing, expected such as [[[\"global\", \"local\"], 12]]"},
+      {with(gpt_neo, R"({"attention_types": [[["global"], 2]]})"),
+       "config.json: attention_types: expected such as [[[\"global\", \"local\"], 12]], which "
+       "names every layer, got 2"},
+      {with(gpt_neo, R"({"attention_types": [[["near"], 3]]})"),
+       "config.json: attention_types: expected such as [[[\"global\", \"local\"], 12]], which "
+       "names every layer, got 'near'"},
+      {with(gpt_neo, R"({"num_layers": 1099511627776,
+                         "attention_types": [[["global"], 1099511627776]]})"),
+       "config.json: num_layers: expected at most 65536 layers, got 1099511627776"},
+      {with(smollm3, R"({"no_rope_layers": [1]})"),
+       "config.json: no_rope_layers: expected 2 entries, one a layer, got 1"},
+      {with(smollm3, R"({"no_rope_layers": [1, 2]})"),
+       "config.json: no_rope_layers[1]: expected 1 for rotary positions or 0 for none, got 2"},
   });
 }
 
@@ -708,35 +934,35 @@ TEST(FamilyErrors, FieldsThatChangeACost) {
   expect_errors({
       {llama(R"({"num_nextn_predict_layers": 1})"),
        "config.json: field 'num_nextn_predict_layers' is not understood for model_type 'llama', "
-       "expected it absent, null, false, 0 or empty, got 1"                                                                                                 },
+       "expected it absent, null, false, 0 or empty, got 1"},
       {llama(R"({"sliding_window": 4096})"),
        "config.json: field 'sliding_window' is not understood for model_type 'llama', "
-       "expected it absent, null, false, 0 or empty, got 4096"                                                                                              },
+       "expected it absent, null, false, 0 or empty, got 4096"},
       {llama(R"({"vision_config": {"depth": 2}})"),
        "config.json: field 'vision_config' is not understood for model_type 'llama', "
-       "expected it absent, null, false, 0 or empty, got an object"                                                                                         },
+       "expected it absent, null, false, 0 or empty, got an object"},
       {bert(R"({"is_decoder": true})"),
        "config.json: field 'is_decoder' is not understood for model_type 'bert', "
-       "expected it absent, null, false, 0 or empty, got true"                                                                                              },
+       "expected it absent, null, false, 0 or empty, got true"},
       {R"({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "vocab_size": 7,
            "add_cross_attention": true})",
        "config.json: field 'add_cross_attention' is not understood for model_type 'gpt2', "
-       "expected it absent, null, false, 0 or empty, got true"                                                                                              },
+       "expected it absent, null, false, 0 or empty, got true"},
       {R"({"model_type": "gemma3", "text_config": {"num_hidden_layers": 2, "use_lora": true}})",
        "config.json: field 'text_config.use_lora' is not understood for model_type 'gemma3_text', "
-       "expected it absent, null, false, 0 or empty, got true"                                                                                              },
+       "expected it absent, null, false, 0 or empty, got true"},
       {R"({"model_type": "gemma3", "text_config": {}, "vision_config": {"depth": 2}})",
        "config.json: vision_config: vision towers are not counted yet, expected a config without "
-       "this field"                                                                                                                                         },
-      {R"({"model_type": "gemma3"})",                                                            "config.json: text_config: missing, expected a JSON object"},
+       "this field"},
+      {R"({"model_type": "gemma3"})", "config.json: text_config: missing, expected a JSON object"},
       {R"({"model_type": "opt", "architectures": ["OPTModel"], "hidden_size": 8, "ffn_dim": 8,
            "num_hidden_layers": 1, "num_attention_heads": 2, "vocab_size": 7,
            "word_embed_proj_dim": 4})",
        "config.json: word_embed_proj_dim: expected hidden_size = 8 without a language model head, "
-       "got 4"                                                                                                                                              },
+       "got 4"},
       {R"({"model_type": "gpt_neox", "hidden_size": 8, "intermediate_size": 8, "vocab_size": 7,
            "num_hidden_layers": 1, "num_attention_heads": 2, "rotary_pct": 2})",
-       "config.json: rotary_pct: expected a share of 0 ... 1, got 2"                                                                                        },
+       "config.json: rotary_pct: expected a share of 0 ... 1, got 2"},
   });
 }
 

@@ -54,6 +54,8 @@ class Validator {
     size_or_zero("embedding.width", model_.embedding.width);
     size_or_zero("embedding.positions", model_.embedding.positions);
     size_or_zero("embedding.token_types", model_.embedding.token_types);
+    require(model_.embedding.positions == 0 || !model_.embedding.sinusoidal,
+            "learned positions or sinusoidal ones");
   }
 
   void check_stacks() const {
@@ -82,6 +84,10 @@ class Validator {
     require(!layer.shared_norm || layer.parallel, where + ": shared_norm only in a parallel layer");
     require(!layer.parallel || layer.placement == NormPlacement::kPre,
             where + ": norms before the blocks of a parallel layer");
+    require(layer.attention_norm || (layer.placement == NormPlacement::kPre && !layer.parallel),
+            where + ": a layer with norms before its blocks, of which attention's may be absent");
+    require(!layer.scaled_residual || !layer.parallel,
+            where + ": no constant in the residual sum of a parallel layer");
     require(!layer.parallel || !layer.cross, where + ": no cross-attention in a parallel layer");
     require(layer.cross.has_value() == wants_cross,
             where + ": cross-attention in the decoder of an encoder-decoder, and nowhere else");
@@ -150,10 +156,11 @@ class Validator {
                            head.kind == HeadKind::kMaskedLm || head.kind == HeadKind::kPretraining;
     require(has_vocab || !(head.tied || head.bias || head.softcap != 0),
             "head.tied, head.bias and head.softcap only with a vocabulary matrix");
-    require(!head.scaled || head.tied, "head.scaled only with a tied head");
-    const bool has_labels = head.kind == HeadKind::kPooledLabels ||
-                            head.kind == HeadKind::kTokenLabels ||
-                            head.kind == HeadKind::kSequenceLabels;
+    require(has_vocab || !(head.scaled || head.scaled_logits || head.zero_bias),
+            "head.scaled, head.scaled_logits and head.zero_bias only with a vocabulary matrix");
+    const bool has_labels =
+        head.kind == HeadKind::kPooledLabels || head.kind == HeadKind::kTokenLabels ||
+        head.kind == HeadKind::kSequenceLabels || head.kind == HeadKind::kLastLabels;
     in_range("head.labels", head.labels, has_labels ? 1 : 0, has_labels ? kMaxAxisSize : 0);
   }
 
@@ -199,6 +206,10 @@ const char* name_of(NormPlacement placement) {
       return "post";
     case NormPlacement::kSandwich:
       return "sandwich";
+    case NormPlacement::kPostOnly:
+      return "post_only";
+    case NormPlacement::kNormed:
+      return "normed";
   }
   return "";
 }

@@ -28,6 +28,8 @@ enum class NormPlacement {
   kPre,       // x + f(norm(x))
   kPost,      // norm(x + f(x))
   kSandwich,  // x + norm(f(norm(x)))
+  kPostOnly,  // x + norm(f(x)) (OLMo 2)
+  kNormed,    // n + f(n), n = norm(x) (ChatGLM-6B)
 };
 
 enum class Activation { kRelu, kRelu2, kGelu, kGeluTanh, kSilu, kTanh };
@@ -53,6 +55,7 @@ enum class QkNorm {
   kNone,
   kPerHead,    // over H, one weight [H] for queries and one for keys
   kFullWidth,  // over N*H for queries, K*H for keys
+  kEachHead,   // over H, with weights of its own for every head: [N,H] and [K,H] (Cohere)
 };
 
 struct Attention {
@@ -105,8 +108,10 @@ struct Moe {
 struct Layer {
   NormKind norm = NormKind::kRms;
   NormPlacement placement = NormPlacement::kPre;
-  bool parallel = false;     // x + attention(norm(x)) + mlp(norm(x))
-  bool shared_norm = false;  // parallel with one norm for both
+  bool parallel = false;         // x + attention(norm(x)) + mlp(norm(x))
+  bool shared_norm = false;      // parallel with one norm for both
+  bool attention_norm = true;    // false: attention reads x as it is (layer 0 of ModernBERT)
+  bool scaled_residual = false;  // one addend of each residual sum times a constant (Granite)
   Attention attention;
   std::optional<Attention> cross;  // over the encoder's output; its mask is kFull
   std::variant<Mlp, Moe> feed_forward;
@@ -146,10 +151,11 @@ struct Embedding {
   std::int64_t width =
       0;  // 0: D. Otherwise tokens are embedded in `width` and projected to D and back (OPT-350m)
   std::int64_t positions = 0;  // learned rows; 0: none
+  bool sinusoidal = false;     // fixed rows of sines and cosines are added: no parameters (Marian)
   std::int64_t token_types = 0;
   bool norm = false;  // a norm on the sum (BERT, BLOOM)
   NormKind norm_kind = NormKind::kLayer;
-  bool scaled = false;  // times sqrt(D) (Gemma)
+  bool scaled = false;  // times a constant: sqrt(D) (Gemma), embedding_multiplier (Granite)
 };
 
 enum class HeadKind {
@@ -162,16 +168,22 @@ enum class HeadKind {
   kTokenLabels,     // [D,labels] with bias, every position
   kSequenceLabels,  // [D,labels] without bias, every position (GPT-NeoX for sequence
                     // classification)
+  kLastLabels,      // [D,labels] with bias, the last position (a reward model)
 };
 
 struct Head {
   HeadKind kind = HeadKind::kLanguageModel;
-  bool tied = false;    // [D,V] is the token embedding
-  bool bias = false;    // [V]
-  double softcap = 0;   // cap*tanh(logit/cap) (Gemma 2); 0: none
-  bool scaled = false;  // hidden state times 1/sqrt(D) before a tied head (T5)
+  bool tied = false;           // [D,V] is the token embedding
+  bool bias = false;           // [V]
+  double softcap = 0;          // cap*tanh(logit/cap) (Gemma 2); 0: none
+  bool scaled = false;         // hidden state times a constant before the head: 1/sqrt(D) (T5)
+  bool scaled_logits = false;  // logits times a constant (Cohere)
+  bool zero_bias = false;      // [V] that is no parameter is added: a buffer (BART)
   std::int64_t labels = 0;
   Activation activation = Activation::kGelu;  // of the masked LM transform
+  bool transform_bias = true;                 // of that dense map
+  NormKind transform_norm = NormKind::kLayer;
+  Activation pooler_activation = Activation::kTanh;
 };
 
 struct Model {

@@ -61,6 +61,17 @@ std::vector<Case> cases() {
   list.push_back({"prefix", altered("llama-3-8b", [](Layer& layer) {
                     layer.attention.mask = {MaskKind::kPrefix, 3};
                   })});
+  list.push_back({"norms after blocks and of each head", altered("llama-3-8b", [](Layer& layer) {
+                    layer.placement = NormPlacement::kPostOnly;
+                    layer.scaled_residual = true;
+                    layer.attention.qk_norm = QkNorm::kEachHead;
+                  })});
+  list.push_back({"normed residual",
+                  altered("gpt2", [](Layer& layer) { layer.placement = NormPlacement::kNormed; })});
+  list.push_back({"no norm before attention", altered("bert-base", [](Layer& layer) {
+                    layer.placement = NormPlacement::kPre;
+                    layer.attention_norm = false;
+                  })});
   list.push_back({"shared experts", altered("qwen3-30b-a3b", [](Layer& layer) {
                     auto& moe = std::get<Moe>(layer.feed_forward);
                     moe.shared_d_ff = 10;

@@ -44,7 +44,7 @@ Attention any_attention(PositionKind position, const AttentionMask& mask) {
   a.k_bias = coin();
   a.v_bias = coin();
   a.o_bias = coin();
-  a.qk_norm = static_cast<QkNorm>(pick(3));
+  a.qk_norm = static_cast<QkNorm>(pick(4));
   a.qk_norm_kind = any_norm();
   a.position = position;
   a.rotary_dim = position == PositionKind::kRotary ? (coin() ? 8 : 4) : 0;
@@ -84,7 +84,9 @@ Layer any_layer(PositionKind position, const AttentionMask& mask, bool has_cross
   layer.norm = any_norm();
   layer.parallel = !has_cross && pick(3) == 0;
   layer.shared_norm = layer.parallel && coin();
-  layer.placement = layer.parallel ? NormPlacement::kPre : static_cast<NormPlacement>(pick(3));
+  layer.placement = layer.parallel ? NormPlacement::kPre : static_cast<NormPlacement>(pick(5));
+  layer.attention_norm = layer.parallel || layer.placement != NormPlacement::kPre || pick(4) > 0;
+  layer.scaled_residual = !layer.parallel && pick(3) == 0;
   layer.attention = any_attention(position, mask);
   if (has_cross) {
     layer.cross = any_attention(PositionKind::kNone, {MaskKind::kFull, 0});
@@ -134,15 +136,20 @@ Stack any_stack(bool is_decoder, bool has_cross) {
 Head any_head(Architecture architecture) {
   Head head;
   head.kind = HeadKind::kLanguageModel;
-  if (architecture == Architecture::kEncoder) head.kind = static_cast<HeadKind>(pick(8));
+  if (architecture == Architecture::kEncoder) head.kind = static_cast<HeadKind>(pick(9));
   const bool has_vocab = head.kind == HeadKind::kLanguageModel ||
                          head.kind == HeadKind::kMaskedLm || head.kind == HeadKind::kPretraining;
   head.tied = has_vocab && coin();
   head.bias = has_vocab && coin();
   head.softcap = has_vocab && pick(3) == 0 ? 20 : 0;
-  head.scaled = head.tied && coin();
+  head.scaled = has_vocab && coin();
+  head.scaled_logits = has_vocab && coin();
+  head.zero_bias = has_vocab && coin();
+  head.transform_bias = coin();
+  head.transform_norm = any_norm();
+  head.pooler_activation = static_cast<Activation>(pick(6));
   head.labels = head.kind == HeadKind::kPooledLabels || head.kind == HeadKind::kTokenLabels ||
-                        head.kind == HeadKind::kSequenceLabels
+                        head.kind == HeadKind::kSequenceLabels || head.kind == HeadKind::kLastLabels
                     ? 5
                     : 0;
   head.activation = static_cast<Activation>(pick(6));

@@ -83,11 +83,29 @@ class AttentionBuilder {
                                 {a.batch, positions, heads, width}, bias, {heads, width}, kPart);
   }
 
-  TensorId normalised_and_rotated(const std::string& part, TensorId x) {
-    if (attention_.qk_norm != QkNorm::kNone) {
-      const int axes = attention_.qk_norm == QkNorm::kPerHead ? 1 : 2;
-      x = builder_.norm(name_ + "." + part + "_norm", x, attention_.qk_norm_kind, axes);
+  TensorId normalised(const std::string& norm_name, TensorId x) {
+    switch (attention_.qk_norm) {
+      case QkNorm::kNone:
+        return x;
+      case QkNorm::kPerHead:
+        return builder_.norm(norm_name, x, attention_.qk_norm_kind, 1);
+      case QkNorm::kFullWidth:
+        return builder_.norm(norm_name, x, attention_.qk_norm_kind, 2);
+      case QkNorm::kEachHead: {
+        // A norm's weights have the axes it normalises; these have the heads too.
+        constexpr Component kNormPart = Component::kNorm;
+        const Axes& axes = builder_.graph().tensor(x).axes;
+        const TensorId weight =
+            builder_.parameter(norm_name + ".weight", {axes[2], axes[3]}, kNormPart);
+        const TensorId centred = builder_.norm(norm_name, x, NormKind::kNoParams, 1);
+        return builder_.map(norm_name + "_weight", scalar_mul(), {centred, weight}, kNormPart);
+      }
     }
+    throw InternalError("unknown norm of queries and keys");
+  }
+
+  TensorId normalised_and_rotated(const std::string& part, TensorId x) {
+    x = normalised(name_ + "." + part + "_norm", x);
     if (is_cross_ || attention_.position != PositionKind::kRotary) return x;
     const Expr rotated = attention_.rotary_dim == attention_.head_dim ? Expr::symbol("H")
                                                                       : Expr(attention_.rotary_dim);

@@ -37,6 +37,13 @@ TensorId add_positions(BlockBuilder& builder, std::int64_t rows, TensorId x) {
                      kPart);
 }
 
+TensorId add_sinusoids(BlockBuilder& builder, TensorId x) {
+  const StackAxes& a = builder.axes();
+  const Constant values{ConstantKind::kSinusoid, a.keys.size - a.queries.size, 0};
+  const TensorId rows = builder.constant("embed.sinusoids", {a.queries, a.model}, values);
+  return builder.add("embed.add_positions", x, rows, kPart);
+}
+
 TensorId add_token_types(BlockBuilder& builder, std::int64_t rows, TensorId x) {
   const StackAxes& a = builder.axes();
   const TensorId ids = builder.index_input("token_type_ids", {a.batch, a.queries});
@@ -107,6 +114,7 @@ Block embedding_block(const Model& model, const Stack& stack, const StackAxes& a
     x = builder.map("embed.scale", scalar_scale(std::sqrt(static_cast<double>(model.d_model))), {x},
                     kPart);
   }
+  if (embedding.sinusoidal) x = add_sinusoids(builder, x);
   if (embedding.positions > 0) x = add_positions(builder, embedding.positions, x);
   if (embedding.token_types > 0) x = add_token_types(builder, embedding.token_types, x);
   if (embedding.norm) x = builder.norm("embed.norm", x, embedding.norm_kind);

@@ -44,6 +44,9 @@ class HeadBuilder {
       case HeadKind::kSequenceLabels:
         out = loss(label_logits("score", x, false));
         break;
+      case HeadKind::kLastLabels:
+        out = loss(label_logits("score", last_position(x), true));
+        break;
       case HeadKind::kPretraining: {
         builder_.graph().outputs.push_back(loss(label_logits("next_sentence", pooled(x), true)));
         out = loss(vocabulary_logits(masked_lm_transform(x)));
@@ -68,6 +71,12 @@ class HeadBuilder {
     return builder_.emit(name, kind, {x}, out, kOther);
   }
 
+  // What a workload that asks for the last logits only has taken already.
+  TensorId last_position(TensorId x) {
+    const bool is_taken = builder_.graph().tensor(x).axes.size() == 2;
+    return is_taken ? x : take_one("score.last", x, TakeOne{true});
+  }
+
   TensorId scaled(TensorId x) {
     if (!model_.head.scaled) return x;
     const double factor = 1 / std::sqrt(static_cast<double>(model_.d_model));
@@ -76,11 +85,12 @@ class HeadBuilder {
 
   TensorId masked_lm_transform(TensorId x) {
     const StackAxes& a = builder_.axes();
+    const Head& head = model_.head;
     const Axis out{"D'", a.model.size};
-    x = builder_.linear_bias("transform.dense", x, {a.model, out}, like(x, out), true, {out},
-                             kOther);
-    x = builder_.map("transform.act", activation_program(model_.head.activation), {x}, kOther);
-    x = builder_.norm("transform.norm", x, NormKind::kLayer);
+    x = builder_.linear_bias("transform.dense", x, {a.model, out}, like(x, out),
+                             head.transform_bias, {out}, kOther);
+    x = builder_.map("transform.act", activation_program(head.activation), {x}, kOther);
+    x = builder_.norm("transform.norm", x, head.transform_norm);
     return builder_.relabel("transform.out", x, like(x, a.model));
   }
 
@@ -102,6 +112,14 @@ class HeadBuilder {
       logits = builder_.add("unembed_bias", logits,
                             builder_.parameter("unembed.bias", {vocab}, kUnembed), kUnembed);
     }
+    if (model_.head.zero_bias) {
+      const TensorId zeros =
+          builder_.constant("unembed.zeros", {vocab}, {ConstantKind::kZero, 0, 0});
+      logits = builder_.add("unembed.add_zeros", logits, zeros, kUnembed);
+    }
+    if (model_.head.scaled_logits) {  // whatever the constant, it costs the same
+      logits = builder_.map("unembed.scale_logits", scalar_scale(0.25), {logits}, kUnembed);
+    }
     if (model_.head.softcap != 0) {
       logits =
           builder_.map("unembed.softcap", scalar_softcap(model_.head.softcap), {logits}, kUnembed);
@@ -114,14 +132,16 @@ class HeadBuilder {
     return projected ? Axis{"De", Expr::symbol("De")} : builder_.axes().model;
   }
 
-  // Dense and tanh on one position (BERT's first).
+  // Dense and tanh (of DistilBERT relu) on one position, BERT's first.
   TensorId pooled(TensorId x) {
     const StackAxes& a = builder_.axes();
     const Axis out{"D'", a.model.size};
     const TensorId first = take_one("pooler.first", x, TakeOne{false});
     const TensorId dense = builder_.linear_bias("pooler.dense", first, {a.model, out},
                                                 {a.batch, out}, true, {out}, kOther);
-    const TensorId bent = builder_.map("pooler.tanh", scalar_tanh(), {dense}, kOther);
+    const Activation activation = model_.head.pooler_activation;
+    const TensorId bent = builder_.map(std::string("pooler.") + name_of(activation),
+                                       activation_program(activation), {dense}, kOther);
     return builder_.relabel("pooler.out", bent, {a.batch, a.model});
   }
 

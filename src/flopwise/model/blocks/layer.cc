@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "flopwise/base/error.h"
 #include "flopwise/model/blocks/block_builder.h"
 
 namespace flopwise {
@@ -30,18 +31,45 @@ class LayerBuilder {
   }
 
  private:
-  // x + f(norm(x)), norm(x + f(x)), or x + norm(f(norm(x))).
+  // Where the norms of one block stand, as NormPlacement says it.
+  struct Norms {
+    bool before = false;       // of what the block reads
+    bool after = false;        // of what it gives
+    bool of_sum = false;       // of the residual sum
+    bool of_residual = false;  // what is added is the normed x
+  };
+
+  Norms norms_of(const std::string& name) const {
+    switch (layer_.placement) {
+      case NormPlacement::kPre:
+        return {.before = name != "attention" || layer_.attention_norm};
+      case NormPlacement::kPost:
+        return {.of_sum = true};
+      case NormPlacement::kSandwich:
+        return {.before = true, .after = true};
+      case NormPlacement::kPostOnly:
+        return {.after = true};
+      case NormPlacement::kNormed:
+        return {.before = true, .of_residual = true};
+    }
+    throw InternalError("unknown norm placement");
+  }
+
   template <typename Body>
   TensorId sublayer(const std::string& name, TensorId x, Body body) {
-    const bool norm_before = layer_.placement != NormPlacement::kPost;
-    const TensorId in = norm_before ? builder_.norm(name + ".norm", x, layer_.norm) : x;
+    const Norms norms = norms_of(name);
+    const TensorId in = norms.before ? builder_.norm(name + ".norm", x, layer_.norm) : x;
     TensorId out = body(in);
-    if (layer_.placement == NormPlacement::kSandwich) {
-      out = builder_.norm(name + ".post_norm", out, layer_.norm);
-    }
+    if (norms.after) out = builder_.norm(name + ".post_norm", out, layer_.norm);
     out = builder_.dropout(name + ".dropout", out, dropout(), Component::kOther);
-    const TensorId sum = builder_.add(name + ".residual", x, out, Component::kOther);
-    return norm_before ? sum : builder_.norm(name + ".norm", sum, layer_.norm);
+    if (layer_.scaled_residual) {
+      // What the constant is changes no count: of Granite 0.22, of ChatGLM-6B sqrt(2L) on the other
+      // addend.
+      out = builder_.map(name + ".scale_residual", scalar_scale(0.25), {out}, Component::kOther);
+    }
+    const TensorId sum =
+        builder_.add(name + ".residual", norms.of_residual ? in : x, out, Component::kOther);
+    return norms.of_sum ? builder_.norm(name + ".norm", sum, layer_.norm) : sum;
   }
 
   // x + attention(norm(x)) + mlp(norm(x)), with one norm or two.

@@ -58,10 +58,12 @@ QkvoBias read_attention_bias(Config& config) {
       return {.qkv = config.fields.boolean_or("qkv_bias", true), .o = false};
     case Bias::kFieldOrFalse:
     case Bias::kFieldOrTrue:
+    case Bias::kQkvFieldOrFalse:
       break;
   }
-  const bool bias = config.fields.boolean_or("attention_bias", rule == Bias::kFieldOrTrue);
-  return {.qkv = bias, .o = bias};
+  const bool bias =
+      config.fields.boolean_or(config.family.attention_bias_field, rule == Bias::kFieldOrTrue);
+  return {.qkv = bias, .o = bias && rule != Bias::kQkvFieldOrFalse};
 }
 
 // The share of each head that is rotated, and the field that says so; "" where none does.
@@ -80,7 +82,8 @@ void add_share(JsonFields& fields, std::string_view field, std::vector<RotarySha
 
 // A share by either of its names; a number of elements inside a rope object is nobody's.
 void add_shares(JsonFields& fields, std::vector<RotaryShare>& said) {
-  for (const std::string_view name : {"partial_rotary_factor", "rotary_pct"}) {
+  for (const std::string_view name :
+       {"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_percent"}) {
     add_share(fields, name, said);
   }
 }
@@ -187,20 +190,27 @@ Mlp read_mlp(Config& config) {
   Mlp mlp;
   mlp.gated = family.gated;
   mlp.activation = read_activation(config, family.names.activation, family.activation);
-  const bool bias = family.mlp_bias == Bias::kFieldOrFalse
-                        ? config.fields.boolean_or("mlp_bias", false)
-                        : family.mlp_bias == Bias::kAlways;
+  const bool has_field =
+      family.mlp_bias == Bias::kFieldOrFalse || family.mlp_bias == Bias::kFieldOrTrue;
+  const bool bias = has_field ? config.fields.boolean_or(family.mlp_bias_field,
+                                                         family.mlp_bias == Bias::kFieldOrTrue)
+                              : family.mlp_bias == Bias::kAlways;
   mlp.up_bias = mlp.down_bias = bias;
   return mlp;
 }
 
 std::int64_t read_d_ff(Config& config) {
   const Family& family = config.family;
+  const std::string_view field = family.names.d_ff;
   if (family.d_ff_per_d_model > 0) {
-    return config.fields.integer_or(
-        family.names.d_ff, family.d_ff_per_d_model * config.model.d_model, 1, kMaxAxisSize);
+    const std::int64_t ratio =
+        config.fields.integer_or(family.d_ff_ratio_field, family.d_ff_per_d_model, 1, 1024);
+    return config.fields.integer_or(field, ratio * config.model.d_model, 1, kMaxAxisSize);
   }
-  return read_size(config, family.names.d_ff, family.absent.d_ff);
+  const std::int64_t d_ff = read_size(config, field, family.absent.d_ff);
+  if (d_ff % family.d_ff_parts == 0) return d_ff / family.d_ff_parts;
+  throw UserError(fmt::format("{}: expected a multiple of {}, got {}", config.fields.where(field),
+                              family.d_ff_parts, d_ff));
 }
 
 Moe read_moe(Config& config, const Mlp& mlp) {
@@ -208,11 +218,14 @@ Moe read_moe(Config& config, const Mlp& mlp) {
   Moe moe;
   moe.experts = read_size(
       config, spelling_of(config, {family.names.experts, "num_experts", "num_local_experts"}));
-  moe.active_experts = config.fields.integer("num_experts_per_tok", 1, moe.experts);
+  moe.active_experts = config.fields.integer(family.names.active_experts, 1, moe.experts);
   moe.expert = mlp;
   if (family.moe == MoeRule::kAll) {
     moe.expert.d_ff = read_d_ff(config);
-    moe.score = RouterScore::kTopKThenSoftmax;
+    moe.score = family.router;
+    if (moe.score == RouterScore::kSoftmaxThenTopK) {
+      moe.renormalise = config.fields.boolean_or("norm_topk_prob", family.renormalises);
+    }
     return moe;
   }
   moe.expert.d_ff = read_size(config, "moe_intermediate_size");
@@ -245,6 +258,10 @@ std::vector<LayerGroup> read_layers(Config& config, const Layer& base) {
     if (plan.windows.has_window(i)) {
       layer.attention.mask = {MaskKind::kWindow, plan.windows.size};
     }
+    if (!plan.has_positions(i)) {
+      layer.attention.position = PositionKind::kNone;
+      layer.attention.rotary_dim = 0;
+    }
     if (plan.experts.is_moe(i)) {
       layer.feed_forward = *moe;
     } else {
@@ -265,7 +282,7 @@ void read_decoder(Config& config) {
   Model& model = config.model;
   config.fields.boolean_or("is_decoder", true);  // false, which old files say of all, says nothing
   model.d_model = read_size(config, family.names.d_model, family.absent.d_model);
-  model.vocab = read_size(config, "vocab_size", family.absent.vocab);
+  model.vocab = read_size(config, family.names.vocab, family.absent.vocab);
   model.context =
       config.fields.integer_or(family.names.positions, family.absent.positions, 1, kMaxAxisSize);
   if (family.learned_positions) {
@@ -273,13 +290,18 @@ void read_decoder(Config& config) {
     model.embedding.positions = model.context + family.extra_position_rows;
   }
   model.embedding.scaled = family.scaled_embedding;
-  model.head = read_head(config, decoder_heads());
+  model.head = read_head(config, family.heads());
   const double logit_cap = read_softcap(config, "final_logit_softcapping", 30);
-  if (model.head.kind == HeadKind::kLanguageModel) model.head.softcap = logit_cap;
+  if (model.head.kind == HeadKind::kLanguageModel) {
+    model.head.softcap = logit_cap;
+    model.head.bias = family.head_bias;
+  }
 
   Layer layer;
   layer.norm = family.norm;
   layer.placement = family.placement;
+  layer.parallel = family.parallel;
+  layer.shared_norm = family.shared_norm;
   layer.attention = read_attention(config);
   layer.feed_forward = read_mlp(config);
   Stack stack;

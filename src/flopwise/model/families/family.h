@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "flopwise/base/json.h"
 #include "flopwise/model/model.h"
@@ -17,6 +18,7 @@
 namespace flopwise {
 
 // How a family spells the fields that every decoder has; "" where it has none.
+// "n_embed|hidden_size" are two names of one field, of which a file may use either.
 struct FieldNames {
   std::string_view d_model = "hidden_size";
   std::string_view layers = "num_hidden_layers";
@@ -27,6 +29,8 @@ struct FieldNames {
   std::string_view activation = "hidden_act";
   std::string_view positions = "max_position_embeddings";
   std::string_view experts = "num_experts";
+  std::string_view active_experts = "num_experts_per_tok";
+  std::string_view vocab = "vocab_size";
 };
 
 // What an absent size stands for; 0: it must be given.
@@ -48,6 +52,7 @@ enum class Bias {
   kQkv,           // attention: on q, k and v, not on o, without a field that says so
   kFieldOrFalse,  // as attention_bias or mlp_bias says; absent: none
   kFieldOrTrue,
+  kQkvFieldOrFalse,  // the same, but on q, k and v only
 };
 
 // Which layers attend through sliding_window, unless layer_types lists them.
@@ -56,6 +61,14 @@ enum class WindowRule {
   kAll,
   kLate,         // with use_sliding_window, those from max_window_layers on
   kAlternating,  // all but every n-th, n = sliding_window_pattern
+  kLocal,        // those that attention_types calls local, window_size wide (GPT-Neo)
+};
+
+// Which layers go without their rotary positions.
+enum class NopeRule {
+  kNone,
+  kGlobal,  // where some layers slide, the others (Cohere 2, EXAONE 4)
+  kListed,  // the zeros of no_rope_layers, or every n-th, n = no_rope_layer_interval (SmolLM 3)
 };
 
 // Which layers are mixtures of experts.
@@ -70,6 +83,8 @@ enum class MoeRule {
 enum class Softcap { kNoField, kOffWhenAbsent, kOnWhenAbsent };
 
 struct Family;
+struct HeadClass;
+const std::vector<HeadClass>& decoder_heads();
 
 // A config.json on its way to a Model.
 struct Config {
@@ -82,6 +97,8 @@ struct Config {
   bool mentions(std::string_view field) const { return object.find(field) != object.end(); }
 };
 
+using IgnoredFields = std::array<std::string_view, 16>;
+
 struct Family {
   std::string_view model_type;
   std::string_view class_name;             // "Llama" of LlamaForCausalLM, LlamaModel, ...
@@ -89,31 +106,48 @@ struct Family {
 
   FieldNames names = {};
   AbsentSizes absent = {};
+  // Objects whose fields are named "attn_config.kv_n_heads", as if they stood at the top.
+  std::array<std::string_view, 2> nested = {};
+  const std::vector<HeadClass>& (*heads)() = decoder_heads;  // by class; the first when absent
   NormKind norm = NormKind::kRms;
   NormPlacement placement = NormPlacement::kPre;
+  bool parallel = false;                 // attention and feed-forward side by side
+  bool shared_norm = false;              // ... behind one norm
   std::string_view activation = "silu";  // when absent
   bool gated = true;
-  std::int64_t d_ff_per_d_model = 0;  // F/D when d_ff is absent or null; 0: it must be given
+  std::int64_t d_ff_per_d_model = 0;       // F/D when d_ff is absent or null; 0: it must be given
+  std::string_view d_ff_ratio_field = {};  // a field that says F/D
+  std::int64_t d_ff_parts = 1;             // F is this part of the field (Qwen 1: half)
   Bias mlp_bias = Bias::kNever;
   Bias attention_bias = Bias::kNever;
+  std::string_view mlp_bias_field = "mlp_bias";
+  std::string_view attention_bias_field = "attention_bias";
+  bool head_bias = false;
   QkNorm qk_norm = QkNorm::kNone;
   PositionKind position = PositionKind::kRotary;
   bool reads_rotary_share = false;  // partial_rotary_factor or rotary_pct
   double rotary_share = 1;          // of a head's elements that are rotated, when absent
+  std::int64_t rotary_dim = 0;      // their number, where the field counts them, when absent
   bool learned_positions = false;
   std::int64_t extra_position_rows = 0;
-  bool tied = false;  // when tie_word_embeddings is absent
+  std::int64_t unused_position_rows = 0;  // among those of the field (RoBERTa)
+  bool tied = false;                      // when tie_word_embeddings is absent
   bool scaled_embedding = false;
   WindowRule window_rule = WindowRule::kNone;
   std::int64_t window = 0;          // sliding_window when absent; 0: none
   std::int64_t window_pattern = 0;  // sliding_window_pattern when absent
+  NopeRule nope = NopeRule::kNone;
   MoeRule moe = MoeRule::kNone;
+  RouterScore router = RouterScore::kTopKThenSoftmax;  // of MoeRule::kAll
+  bool renormalises = false;                           // when norm_topk_prob is absent
   Softcap softcap = Softcap::kNoField;
   // What the row cannot say, for one layer and the stack around it.
   void (*adjust)(Config& config, Layer& layer, Stack& stack) = nullptr;
   // Fields whose names sound like cost, but which the family's code does not use; * as in
   // unread.cc.
-  std::array<std::string_view, 4> ignored = {};
+  IgnoredFields ignored = {};
+  // Where one model_type stands for several models: the row of this one.
+  const Family& (*variant)(const nlohmann::json& config) = nullptr;
 };
 
 // All families, in the order in which they are documented.
@@ -127,9 +161,46 @@ void read_decoder(Config& config);  // a decoder-only stack, from the row's fact
 void read_gemma3(Config& config);   // text_config of a Gemma 3 without vision
 void read_t5(Config& config);
 void read_bert(Config& config);
+const std::vector<HeadClass>& bart_heads();
+const std::vector<HeadClass>& bert_heads();
+const std::vector<HeadClass>& chatglm_heads();
+const std::vector<HeadClass>& distilbert_heads();
+const std::vector<HeadClass>& modernbert_heads();
+const std::vector<HeadClass>& nomic_bert_heads();
+const std::vector<HeadClass>& reward_heads();
+const std::vector<HeadClass>& roberta_heads();
 
+void read_distilbert(Config& config);
+void read_modernbert(Config& config);
+void read_nomic_bert(Config& config);
+void read_bart(Config& config);
+
+void adjust_baichuan(Config& config, Layer& layer, Stack& stack);
+void adjust_bloom(Config& config, Layer& layer, Stack& stack);
+void adjust_chatglm(Config& config, Layer& layer, Stack& stack);
+void adjust_chatglm1(Config& config, Layer& layer, Stack& stack);
+void adjust_cohere(Config& config, Layer& layer, Stack& stack);
+void adjust_cohere2(Config& config, Layer& layer, Stack& stack);
+void adjust_dbrx(Config& config, Layer& layer, Stack& stack);
+void adjust_falcon(Config& config, Layer& layer, Stack& stack);
 void adjust_gpt2(Config& config, Layer& layer, Stack& stack);
+void adjust_gpt_bigcode(Config& config, Layer& layer, Stack& stack);
+void adjust_gpt_neo(Config& config, Layer& layer, Stack& stack);
 void adjust_gpt_neox(Config& config, Layer& layer, Stack& stack);
+void adjust_gptj(Config& config, Layer& layer, Stack& stack);
+void adjust_granite(Config& config, Layer& layer, Stack& stack);
+void adjust_grok1(Config& config, Layer& layer, Stack& stack);
+void adjust_minicpm(Config& config, Layer& layer, Stack& stack);
+void adjust_mpt(Config& config, Layer& layer, Stack& stack);
+void adjust_olmo(Config& config, Layer& layer, Stack& stack);
 void adjust_opt(Config& config, Layer& layer, Stack& stack);
+void adjust_phi(Config& config, Layer& layer, Stack& stack);
+void adjust_phimoe(Config& config, Layer& layer, Stack& stack);
+void adjust_qwen1(Config& config, Layer& layer, Stack& stack);
+void adjust_refined_web(Config& config, Layer& layer, Stack& stack);
+void adjust_reward_model(Config& config, Layer& layer, Stack& stack);
+void adjust_stablelm(Config& config, Layer& layer, Stack& stack);
+void adjust_starcoder2(Config& config, Layer& layer, Stack& stack);
+void adjust_xglm(Config& config, Layer& layer, Stack& stack);
 
 }  // namespace flopwise

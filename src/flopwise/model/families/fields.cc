@@ -122,6 +122,30 @@ std::string_view spelling_of(Config& config, std::initializer_list<std::string_v
   return *chosen;
 }
 
+FieldNames names_in_use(Config& config) {
+  FieldNames names = config.family.names;
+  for (std::string_view* name :
+       {&names.d_model, &names.layers, &names.heads, &names.kv_heads, &names.head_dim, &names.d_ff,
+        &names.activation, &names.positions, &names.experts, &names.vocab}) {
+    const std::size_t bar = name->find('|');
+    if (bar == std::string_view::npos) continue;
+    *name = spelling_of(config, {name->substr(0, bar), name->substr(bar + 1)});
+  }
+  return names;
+}
+
+std::string read_choice(Config& config, std::string_view field, std::string_view absent,
+                        std::initializer_list<std::string_view> known) {
+  const std::string said = config.fields.text_or(field, std::string(absent));
+  if (std::find(known.begin(), known.end(), said) != known.end()) return said;
+  throw UserError(fmt::format("{}: expected {}, got {}", config.fields.where(field),
+                              fmt::join(known, " or "), quoted(said)));
+}
+
+bool is_scaled_by(Config& config, std::string_view field) {
+  return config.fields.number_or(field, 1) != 1;
+}
+
 std::string class_suffix(Config& config) {
   const std::vector<std::string> classes = config.fields.texts_or("architectures", {});
   if (classes.empty()) return "";

@@ -24,6 +24,14 @@ Activation read_activation(Config& config, std::string_view field, std::string_v
 Activation activation_called(std::string_view name, const std::string& where);
 std::optional<Activation> find_activation(std::string_view name);
 
+// The names with one chosen of each pair such as "n_embed|hidden_size".
+FieldNames names_in_use(Config& config);
+// A text field that must say one of `known`, `absent` when it is absent.
+std::string read_choice(Config& config, std::string_view field, std::string_view absent,
+                        std::initializer_list<std::string_view> known);
+// Whether a field names a constant factor other than 1, by which something is multiplied.
+bool is_scaled_by(Config& config, std::string_view field);
+
 // Which of `fields`, names of one quantity, the config uses; the first when it uses none. UserError
 // when two of them say different things.
 std::string_view spelling_of(Config& config, std::initializer_list<std::string_view> fields);
@@ -36,8 +44,6 @@ struct HeadClass {
 // The head of the class in `architectures`, the first of `known` when absent; its labels and
 // whether it is tied too. UserError for another class.
 Head read_head(Config& config, const std::vector<HeadClass>& known);
-// The classes that every decoder-only family has.
-const std::vector<HeadClass>& decoder_heads();
 // What follows the class name in `architectures`: "ForCausalLM"; "" when absent.
 std::string class_suffix(Config& config);
 

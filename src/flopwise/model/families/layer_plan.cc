@@ -77,6 +77,95 @@ void refuse_other_pattern(const Config& config, const WindowPlan& plan, std::str
   }
 }
 
+// Every how many layers one is global: a number, or "LLLG", which says 4.
+std::int64_t read_window_period(Config& config, std::string_view pattern, std::int64_t layers) {
+  JsonFields& fields = config.fields;
+  const std::int64_t usual = config.family.window_pattern;
+  if (!fields.raw(pattern).is_string()) {
+    return fields.integer_or(pattern, usual, 1, kMaxAxisSize);
+  }
+  const std::string letters = fields.text(pattern);
+  const std::size_t global = letters.find('G');
+  const bool is_period =
+      !letters.empty() && global == letters.size() - 1 && letters.find_first_not_of("LG") > global;
+  const auto period = static_cast<std::int64_t>(letters.size());
+  if (is_period && (layers % period == 0 || fields.has("layer_types"))) return period;
+  throw UserError(
+      fmt::format("{}: expected local layers and one global, such as LLLG, of a length that "
+                  "divides the {} layers, got {}",
+                  fields.where(pattern), layers, quoted(letters)));
+}
+
+[[noreturn]] void refuse_attention_types(const Config& config, const nlohmann::json& value) {
+  throw UserError(
+      fmt::format("{}: expected such as [[[\"global\", \"local\"], 12]], which names every "
+                  "layer, got {}",
+                  config.fields.where("attention_types"), shown(value)));
+}
+
+// attention_types of GPT-Neo: names of layers, and how often these follow each other.
+WindowPlan read_local_plan(Config& config, std::int64_t layers) {
+  const std::string_view field = "attention_types";
+  WindowPlan plan;
+  plan.size = config.fields.integer_or("window_size", 256, 1, kMaxAxisSize);
+  const nlohmann::json& types = config.fields.raw(field);
+  if (types.is_null()) {
+    throw UserError(fmt::format("{}: missing, expected such as [[[\"global\", \"local\"], 12]]",
+                                config.fields.where(field)));
+  }
+  if (!types.is_array()) refuse_attention_types(config, types);
+  constexpr std::int64_t kMostLayers = 65536;  // which are walked through one by one
+  if (layers > kMostLayers) {
+    throw UserError(fmt::format("{}: expected at most {} layers, got {}",
+                                config.fields.where(config.family.names.layers), kMostLayers,
+                                layers));
+  }
+  for (const nlohmann::json& part : types) {
+    const bool is_part =
+        part.is_array() && part.size() == 2 && part[0].is_array() && part[1].is_number_unsigned();
+    if (!is_part) refuse_attention_types(config, part);
+    const auto repeat = part[1].get<std::uint64_t>();
+    const auto most = static_cast<std::uint64_t>(layers);
+    const bool fits = repeat <= most && plan.listed.size() + repeat * part[0].size() <= most;
+    if (!fits) refuse_attention_types(config, part[1]);
+    for (std::uint64_t i = 0; i < repeat; ++i) {
+      for (const nlohmann::json& type : part[0]) {
+        if (type != "global" && type != "local") refuse_attention_types(config, type);
+        plan.listed.push_back(type == "local");
+      }
+    }
+  }
+  if (static_cast<std::int64_t>(plan.listed.size()) != layers) {
+    refuse_attention_types(config, static_cast<std::int64_t>(plan.listed.size()));
+  }
+  return plan;
+}
+
+NopePlan read_nope_plan(Config& config, std::int64_t layers) {
+  NopePlan plan;
+  const NopeRule rule = config.family.nope;
+  plan.global = rule == NopeRule::kGlobal;
+  if (rule != NopeRule::kListed) return plan;
+  JsonFields& fields = config.fields;
+  const std::string_view field = "no_rope_layers";
+  plan.period = fields.integer_or("no_rope_layer_interval", 4, 1, kMaxAxisSize);
+  const std::vector<std::int64_t> listed = fields.integers_or(field, {});
+  if (listed.empty()) return plan;
+  if (static_cast<std::int64_t>(listed.size()) != layers) {
+    throw UserError(fmt::format("{}: expected {} entries, one a layer, got {}", fields.where(field),
+                                layers, listed.size()));
+  }
+  for (const std::int64_t with : listed) {
+    if (with != 0 && with != 1) {
+      throw UserError(fmt::format("{}[{}]: expected 1 for rotary positions or 0 for none, got {}",
+                                  fields.where(field), plan.without.size(), with));
+    }
+    plan.without.push_back(with == 0);
+  }
+  plan.period = 0;
+  return plan;
+}
+
 WindowPlan read_window_plan(Config& config, std::int64_t layers) {
   WindowPlan plan;
   const WindowRule rule = config.family.window_rule;
@@ -84,6 +173,7 @@ WindowPlan read_window_plan(Config& config, std::int64_t layers) {
     refuse_windows(config, layers);
     return plan;
   }
+  if (rule == WindowRule::kLocal) return read_local_plan(config, layers);
   plan.size = read_window(config);
   std::string_view pattern;
   if (rule == WindowRule::kLate) {
@@ -91,9 +181,9 @@ WindowPlan read_window_plan(Config& config, std::int64_t layers) {
     plan.first = config.fields.integer_or(pattern, 28, 0, kMaxAxisSize);
   }
   if (rule == WindowRule::kAlternating) {
-    pattern = spelling_of(config, {"sliding_window_pattern", "_sliding_window_pattern"});
-    plan.full_period =
-        config.fields.integer_or(pattern, config.family.window_pattern, 1, kMaxAxisSize);
+    pattern =
+        spelling_of(config, {"sliding_window_pattern", "_sliding_window_pattern", "layer_switch"});
+    plan.full_period = read_window_period(config, pattern, layers);
   }
   plan.listed = read_layer_types(config, layers, plan.size);
   refuse_other_pattern(config, plan, pattern);
@@ -137,14 +227,21 @@ bool MoePlan::is_moe(std::int64_t i) const {
   return any && (i + 1) % step == 0 && dense.count(i) == 0;
 }
 
+bool LayerPlan::has_positions(std::int64_t i) const {
+  if (nope.global && windows.size > 0) return windows.has_window(i);
+  if (!nope.without.empty()) return !nope.without[static_cast<std::size_t>(i)];
+  return nope.period == 0 || (i + 1) % nope.period != 0;
+}
+
 LayerPattern LayerPlan::pattern() const {
   LayerPattern pattern;
   pattern.layers = layers;
-  // No family has both rhythms.
-  pattern.period = std::max(experts.step, windows.full_period);
+  // No family has two rhythms.
+  pattern.period = std::max({experts.step, windows.full_period, nope.period});
   pattern.breaks = {windows.first};
-  for (std::size_t i = 1; i < windows.listed.size(); ++i) {
-    if (windows.listed[i] != windows.listed[i - 1]) {
+  for (const std::vector<bool>* listed : {&windows.listed, &nope.without}) {
+    for (std::size_t i = 1; i < listed->size(); ++i) {
+      if ((*listed)[i] == (*listed)[i - 1]) continue;
       pattern.breaks.push_back(static_cast<std::int64_t>(i));
     }
   }
@@ -157,6 +254,8 @@ LayerPattern LayerPlan::pattern() const {
 
 std::string LayerPlan::kind_of(std::int64_t i) const {
   std::string window = windows.has_window(i) ? "local" : "global";
+  const bool is_listed = nope.period > 0 || !nope.without.empty();
+  if (is_listed) return has_positions(i) ? "rotary" : "nope";
   const std::string feed_forward = experts.is_moe(i) ? "moe" : "dense";
   if (!experts.any) return window;
   return windows.size > 0 ? window + "_" + feed_forward : feed_forward;
@@ -167,6 +266,7 @@ LayerPlan read_layer_plan(Config& config) {
   plan.layers = read_size(config, config.family.names.layers, config.family.absent.layers);
   plan.windows = read_window_plan(config, plan.layers);
   plan.experts = read_moe_plan(config, plan.layers);
+  plan.nope = read_nope_plan(config, plan.layers);
   return plan;
 }
 

@@ -28,10 +28,20 @@ struct MoePlan {
   bool is_moe(std::int64_t i) const;
 };
 
+// Layers without positions inside attention.
+struct NopePlan {
+  bool global = false;        // those without a window
+  std::int64_t period = 0;    // every period-th; 0: by the rest
+  std::vector<bool> without;  // one entry a layer, from no_rope_layers; empty: by the rest
+};
+
 struct LayerPlan {
   std::int64_t layers = 0;
   WindowPlan windows;
   MoePlan experts;
+  NopePlan nope;
+
+  bool has_positions(std::int64_t i) const;
 
   LayerPattern pattern() const;
   // "local", "global", "moe", "dense", "local_moe", ...: what tells the kinds of this model apart.

@@ -36,7 +36,7 @@ constexpr std::string_view kSuspicious[] = {
     "n_ff",      "patch",      "recurr",      "rope",
     "swa",       "tying",      "virtual",     "mqa",
     "gqa",       "use_cla",    "logit_scale", "scale_emb",
-    "qk_"};
+    "qk_",       "visual"};
 
 // ... but these, of any family, do not: numerics, dropout (off by convention), generation, training
 // and file keeping. A leading or trailing * stands for anything.
@@ -50,7 +50,7 @@ constexpr std::string_view kHarmless[] = {
     "*_implementation_*",
     "*dropout*",
     "*_pdrop",
-    "layerdrop",
+    "*layerdrop",
     "*initializer*",
     "init_*",
     "use_scaled_init*",
@@ -83,6 +83,7 @@ constexpr std::string_view kHarmless[] = {
     "compression_config",
     "is_llama_config",
     "transformers.js_config",
+    "_from_model_config",
     "generation_config",
     "pretraining_tp",
     "tensor_parallel*",
