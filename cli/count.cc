@@ -17,6 +17,7 @@ struct Options {
   std::string seq, context, source, logits, weights, kv, hardware, intensity;
   std::string remat = "none";
   std::string kernel = "flash";
+  std::string mla = "absorbed";
   std::string fusion = "fused";
   std::string dtype = "bf16";
   std::string convention = "exact";
@@ -44,6 +45,7 @@ CountRequest request_of(const Options& options) {
   workload.source = size_or(options.source, "--source", 0);
   workload.kernel = parse_attention_kernel(options.kernel);
   workload.logits = options.logits;
+  workload.latent = parse_latent_mode(options.mla);
   request.remat = parse_remat(options.remat);
   request.fusion = parse_fusion(options.fusion);
   request.dtype = options.dtype;
@@ -110,6 +112,9 @@ void add_count_command(CLI::App& app, Context& context) {
   option("--remat", options->remat, "none, attention, matmuls, block, full or save:NAME,NAME",
          "POLICY");
   option("--attention-kernel", options->kernel, "flash or plain", "KERNEL");
+  option("--mla", options->mla,
+         "absorbed or expanded: how decoding runs latent attention, and what its cache holds",
+         "MODE");
   option("--fusion", options->fusion, "fused or unfused: what goes through memory", "FUSION");
   option("--dtype", options->dtype, "Element type of activations and gradients", "TYPE");
   option("--weights", options->weights, "Element type of parameters; default as --dtype", "TYPE");

@@ -58,9 +58,16 @@ class WorkVisitor {
   Work operator()(const Sum&) const { return vector(live_elements(input(0))); }
   Work operator()(const Broadcast&) const { return free_of_cost(); }
 
-  // max, subtract, exp, add, divide; and one multiply where the scores are scaled.
+  // max, subtract, exp, add, divide; and one multiply where the scores are scaled. A sink: max,
+  // subtract, exp, add, once a row.
   Work operator()(const Softmax& kind) const {
-    return vector((kind.scale ? 6 : 5) * live_elements(input(0)));
+    const Expr sink = op_.inputs.size() > 1 ? 4 * rows_of(input(0), kind.axis) : Expr(0);
+    return vector((kind.scale ? 6 : 5) * live_elements(input(0)) + sink);
+  }
+
+  // Sum of p, p*dp and its sum; a row: subtract from 1, multiply, subtract from the gradient.
+  Work operator()(const SinkBackward& kind) const {
+    return vector(3 * live_elements(input(0)) + 3 * rows_of(input(0), kind.axis));
   }
 
   // subtract, exp; and the scale.
@@ -138,6 +145,9 @@ class WorkVisitor {
   Work operator()(const TakeOneBackward&) const { return free_of_cost(); }
 
  private:
+  static Expr rows_of(const Tensor& x, const std::string& axis) {
+    return elements(x) / axis_of(x, axis).size;
+  }
   const Tensor& input(std::size_t i) const { return graph_.tensor(op_.inputs.at(i)); }
   const Tensor& output() const { return graph_.tensor(op_.outputs.at(0)); }
 

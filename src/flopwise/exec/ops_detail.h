@@ -26,6 +26,8 @@ void run_kind(const SoftmaxFromStats& kind, OpRun<Scalar>& run);
 template <typename Scalar>
 void run_kind(const SoftmaxBackward& kind, OpRun<Scalar>& run);
 template <typename Scalar>
+void run_kind(const SinkBackward& kind, OpRun<Scalar>& run);
+template <typename Scalar>
 void run_kind(const Norm& kind, OpRun<Scalar>& run);
 template <typename Scalar>
 void run_kind(const NormBackward& kind, OpRun<Scalar>& run);

@@ -54,6 +54,7 @@ template <typename Scalar>
 void run_kind(const TopK& kind, OpRun<Scalar>& run) {
   constexpr double kLowest = -std::numeric_limits<double>::infinity();
   const Array<Scalar>& scores = run.inputs[0];
+  const Array<Scalar>& ranks = run.inputs.back();
   Array<Scalar>& weights = run.outputs[0];
   Array<Scalar>& choice = run.outputs[1];
   FLOPWISE_CHECK(scores.shape().back().name == kind.axis,
@@ -61,7 +62,7 @@ void run_kind(const TopK& kind, OpRun<Scalar>& run) {
   const std::int64_t n = scores.shape().back().size;
   const std::int64_t k = weights.shape().back().size;
   for (std::int64_t row = 0; row < scores.size() / n; ++row) {
-    std::vector<Scalar> left(&scores[row * n], &scores[row * n] + n);
+    std::vector<Scalar> left(&ranks[row * n], &ranks[row * n] + n);
     for (std::int64_t pass = 0; pass < k; ++pass) {
       Scalar best = kLowest;
       std::size_t chosen = left.size();
@@ -71,7 +72,7 @@ void run_kind(const TopK& kind, OpRun<Scalar>& run) {
         chosen = e;
       }
       FLOPWISE_CHECK(chosen < left.size(), run.op.name + ": a score is not a number");
-      weights[row * k + pass] = best;
+      weights[row * k + pass] = scores[row * n + static_cast<std::int64_t>(chosen)];
       choice[row * k + pass] = static_cast<double>(chosen);
       left[chosen] = kLowest;
     }

@@ -16,24 +16,29 @@ Scalar scaled(const Scalar& x, const std::optional<Scale>& scale) {
 
 }  // namespace
 
-// Each element: scale, max, subtract, exp, add, divide. A row without live elements stays 0.
+// Each element: scale, max, subtract, exp, add, divide. A row without live elements stays 0. A sink
+// is one more score, to which no weight is written.
 template <typename Scalar>
 void run_kind(const Softmax& kind, OpRun<Scalar>& run) {
   const Array<Scalar>& x = run.inputs[0];
   Array<Scalar>& p = run.outputs[0];
   const bool with_stats = run.outputs.size() > 1;
+  const bool with_sink = run.inputs.size() > 1;
   const Shape& stats = with_stats ? run.outputs[1].shape() : x.shape();
-  for_each_row<2>({&x.shape(), &stats}, kind.axis, run.live, [&](const Row<2>& row) {
+  const Shape& sinks = with_sink ? run.inputs[1].shape() : x.shape();
+  for_each_row<3>({&x.shape(), &stats, &sinks}, kind.axis, run.live, [&](const Row<3>& row) {
     Scalar highest = kLowest;
     for (const std::int64_t j : row.live) {
       p[row.template at<0>(j)] = scaled(x[row.template at<0>(j)], kind.scale);
       highest = max_of(highest, p[row.template at<0>(j)]);
     }
+    if (with_sink) highest = max_of(highest, run.inputs[1][row.start[2]]);
     Scalar sum = 0.0;
     for (const std::int64_t j : row.live) {
       p[row.template at<0>(j)] = exp_of(p[row.template at<0>(j)] - highest);
       sum = sum + p[row.template at<0>(j)];
     }
+    if (with_sink) sum = sum + exp_of(run.inputs[1][row.start[2]] - highest);
     for (const std::int64_t j : row.live) {
       p[row.template at<0>(j)] = p[row.template at<0>(j)] / sum;
     }
@@ -79,6 +84,24 @@ void run_kind(const SoftmaxBackward& kind, OpRun<Scalar>& run) {
       const std::int64_t at = row.template at<0>(j);
       dx[at] = scaled(p[at] * (dp[at] - sum), kind.scale);
     }
+  });
+}
+
+template <typename Scalar>
+void run_kind(const SinkBackward& kind, OpRun<Scalar>& run) {
+  const Array<Scalar>& p = run.inputs[0];
+  const Array<Scalar>& dp = run.inputs[1];
+  Array<Scalar>& d_sink = run.outputs[0];
+  for_each_row<2>({&p.shape(), &d_sink.shape()}, kind.axis, run.live, [&](const Row<2>& row) {
+    Scalar sum = 0.0;
+    Scalar delta = 0.0;
+    for (const std::int64_t j : row.live) {
+      const std::int64_t at = row.template at<0>(j);
+      sum = sum + p[at];
+      delta = delta + p[at] * dp[at];
+    }
+    Scalar& result = d_sink[row.start[1]];
+    result = result - (Scalar(1.0) - sum) * delta;
   });
 }
 
@@ -208,6 +231,7 @@ void run_kind(const CrossEntropyBackward&, OpRun<Scalar>& run) {
   FLOPWISE_INSTANTIATE_RUN(Softmax, Scalar)          \
   FLOPWISE_INSTANTIATE_RUN(SoftmaxFromStats, Scalar) \
   FLOPWISE_INSTANTIATE_RUN(SoftmaxBackward, Scalar)  \
+  FLOPWISE_INSTANTIATE_RUN(SinkBackward, Scalar)     \
   FLOPWISE_INSTANTIATE_RUN(Norm, Scalar)             \
   FLOPWISE_INSTANTIATE_RUN(NormBackward, Scalar)     \
   FLOPWISE_INSTANTIATE_RUN(CrossEntropy, Scalar)     \

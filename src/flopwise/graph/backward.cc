@@ -133,9 +133,10 @@ class Differentiator {
     for (std::size_t i = 0; i < 2; ++i) {
       if (!wants(op.inputs[i])) continue;
       std::vector<TensorId> inputs = {dy, op.inputs[1 - i]};
-      inputs.insert(inputs.end(), op.inputs.begin() + 2, op.inputs.end());  // the routing
+      if (!kind.routed_axis.empty()) inputs.push_back(op.inputs[2]);  // the choice
       emit_gradient(op, op.inputs[i], kind, std::move(inputs));
     }
+    if (starts_from_input(op)) give(op.inputs[2], dy);
   }
 
   void pull(const Op& op, const Map& kind, TensorId dy) {
@@ -191,6 +192,9 @@ class Differentiator {
     if (delta_ != kNoTensor) inputs.push_back(delta_);
     emit_gradient(op, op.inputs[0], SoftmaxBackward{kind.axis, kind.scale, delta_ != kNoTensor},
                   std::move(inputs));
+    if (op.inputs.size() > 1) {
+      emit_gradient(op, op.inputs[1], SinkBackward{kind.axis}, {op.outputs[0], dy});
+    }
   }
 
   void pull(const Op& op, const Norm& kind, TensorId dy) {
@@ -261,6 +265,7 @@ class Differentiator {
   void pull(const Op& op, const CacheAppend&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const SoftmaxFromStats&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const SoftmaxBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const SinkBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const NormBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const GatherBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const TopKBackward&, TensorId) { no_gradient(op); }
@@ -297,7 +302,7 @@ class Differentiator {
       op.region = region_;
       if (const auto* softmax = std::get_if<Softmax>(&op.kind)) {
         op.kind = SoftmaxFromStats{softmax->axis, softmax->scale};
-        op.inputs.push_back(forward.row_stats);
+        op.inputs = {op.inputs[0], forward.row_stats};  // a sink is part of the statistics
         op.outputs.resize(1);
       }
     }

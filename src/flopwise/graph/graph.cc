@@ -27,6 +27,7 @@ std::string kind_name(const OpKind& kind) {
     }
     std::string operator()(const SoftmaxFromStats&) const { return "exp_minus_lse"; }
     std::string operator()(const SoftmaxBackward&) const { return "softmax'"; }
+    std::string operator()(const SinkBackward&) const { return "sink'"; }
     std::string operator()(const Norm& norm) const {
       return norm.centred ? "layer_norm" : "rms_norm";
     }
@@ -214,6 +215,11 @@ Expr live_elements(const Tensor& tensor) {
                               axis_of(tensor, masking.key_axis).size);
 }
 
+bool starts_from_input(const Op& op) {
+  const auto* contraction = std::get_if<Contraction>(&op.kind);
+  return contraction != nullptr && contraction->routed_axis.empty() && op.inputs.size() == 3;
+}
+
 std::string describe(const Tensor& tensor) {
   return fmt::format("{}[{}]", tensor.name, axis_list(tensor));
 }
@@ -233,6 +239,7 @@ std::string describe(const Graph& graph, const Op& op) {
     if (contracted.find(',') != std::string::npos) contracted = "{" + contracted + "}";
     inputs = fmt::format("{} *{} {}", describe(a), contracted.empty() ? "" : "_" + contracted,
                          describe(b));
+    if (starts_from_input(op)) inputs = describe(graph.tensor(op.inputs[2])) + " + " + inputs;
   } else {
     for (const TensorId id : op.inputs) {
       inputs += (inputs.empty() ? "" : ", ") + describe(graph.tensor(id));

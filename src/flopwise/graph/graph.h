@@ -102,7 +102,9 @@ enum class OpClass { kNone, kMatmul, kAttention, kVector };
 const char* name_of(OpClass op_class);
 
 // out = sum over the contracted axes of a*b, on axes matched by name. With `routed_axis` (E), each
-// token uses the slice of b that the router chose, so the axis is not run over.
+// token uses the slice of b that the router chose (input 3), so the axis is not run over. Without, a
+// third input is what the sums start from instead of 0: the scores of attention whose keys have two
+// parts.
 struct Contraction {
   OpClass op_class = OpClass::kMatmul;
   std::string routed_axis;
@@ -123,7 +125,8 @@ struct Scale {
 };
 
 // p = softmax(scale*x) along `axis`; a second output is the row log-sum-exp. Without a scale
-// nothing is multiplied.
+// nothing is multiplied. A second input is a sink: one more score of each row, learned, which takes
+// its share of the sum and gives nothing (gpt-oss).
 struct Softmax {
   std::string axis;
   std::optional<Scale> scale = {};
@@ -141,6 +144,11 @@ struct SoftmaxBackward {
   std::optional<Scale> scale = {};
   bool from_delta = false;
 };
+// From p and dp the gradient of the sink: -p_sink * delta, added up over the rows that share it;
+// p_sink = 1 - the row sum of p.
+struct SinkBackward {
+  std::string axis;
+};
 // y = (x - mean if centred) * rsqrt(mean square + eps) [* weight] [+ bias] over the last
 // `normalised_axes` axes.
 struct Norm {
@@ -157,7 +165,8 @@ struct NormBackward {
 // out[..., D] = table[ids[...], D].
 struct Gather {};
 struct GatherBackward {};  // the table's gradient: rows of dy added where their ids say
-// The k largest of `axis`: k passes of compares. -> weights[..., k], choice[..., k]
+// The k largest of `axis`: k passes of compares. -> weights[..., k], choice[..., k]. A second input
+// ranks in place of the first: the weights are the first's elements where it is largest.
 struct TopK {
   std::string axis;
 };
@@ -204,8 +213,8 @@ struct TakeOneBackward {
 };
 
 using OpKind =
-    std::variant<Contraction, Map, Sum, Broadcast, Softmax, SoftmaxFromStats, SoftmaxBackward, Norm,
-                 NormBackward, Gather, GatherBackward, TopK, TopKBackward, Dispatch, Combine,
+    std::variant<Contraction, Map, Sum, Broadcast, Softmax, SoftmaxFromStats, SoftmaxBackward,
+                 SinkBackward, Norm, NormBackward, Gather, GatherBackward, TopK, TopKBackward, Dispatch, Combine,
                  Rotary, Dropout, CrossEntropy, CrossEntropyBackward, Convolution,
                  ConvolutionBackward, Relabel, CacheAppend, TakeOne, TakeOneBackward>;
 
@@ -287,6 +296,9 @@ const Axis& axis_of(const Tensor& tensor, std::string_view axis);  // InternalEr
 // All elements, and those that are computed under the tensor's mask.
 Expr elements(const Tensor& tensor);
 Expr live_elements(const Tensor& tensor);
+// Whether it is a contraction whose sums start from its third input.
+bool starts_from_input(const Op& op);
+
 // "attention.q[B,T,N,H]".
 std::string describe(const Tensor& tensor);
 // "attention.norm[B,T,D] *_D attention.q.weight[D,N,H] -> attention.q[B,T,N,H]",

@@ -124,6 +124,18 @@ Program build_one_token(const Model& model, Mode mode) {
   return build_program(model, workload);
 }
 
+Program build_mtp_program(const Model& model, const Workload& workload) {
+  Program program;
+  if (!model.mtp) return program;
+  const StackAxes axes = decoder_axes();
+  program.blocks.push_back(mtp_join_block(*model.mtp, axes));
+  program.blocks.push_back(layer_block(*model.mtp, axes, workload, ""));
+  program.blocks.push_back(mtp_norm_block(*model.mtp, axes));
+  gather_sizes(program);
+  set_workload_sizes(program, model, workload);
+  return program;
+}
+
 Program build_training_program(const Model& model, const Workload& workload,
                                const RematPolicy& remat) {
   Program program = build_program(model, workload);

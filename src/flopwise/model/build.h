@@ -19,6 +19,10 @@ Program build_program(const Model& model, const Workload& workload);
 // The forward pass of one token: every parameter and every cache of the model, at the least sizes.
 Program build_one_token(const Model& model, Mode mode);
 
+// What one MTP layer of Model::mtp reads and does: the join of a hidden state and an embedding, the
+// layer and a last norm. Without mtp an empty program.
+Program build_mtp_program(const Model& model, const Workload& workload);
+
 // The forward pass with backward and recomputation appended to every block. UserError if a `save:`
 // list names nothing.
 Program build_training_program(const Model& model, const Workload& workload,

@@ -164,6 +164,113 @@ constexpr Family kQwen3Moe = {
     .moe = MoeRule::kSparse,
 };
 
+constexpr Family kDeepseekV2 = {
+    .model_type = "deepseek_v2",
+    .class_name = "DeepseekV2",
+    .read = read_decoder,
+    .moe = MoeRule::kFirstDense,
+    .latent = true,
+    .absent_query_rank = 1536,
+    .ignored = {"ep_size", "aux_loss_alpha", "seq_aux", "head_dim"},
+};
+
+constexpr Family kDeepseekV3 = {
+    .model_type = "deepseek_v3",
+    .class_name = "DeepseekV3",
+    .read = read_decoder,
+    .moe = MoeRule::kFirstDense,
+    .router = RouterScore::kSigmoidThenTopK,
+    .routed_scaling = 2.5,
+    .first_dense = 3,
+    .latent = true,
+    .absent_query_rank = 1536,
+    .ignored = {"ep_size", "aux_loss_alpha", "seq_aux", "head_dim"},
+};
+
+// The class of DeepSeek-V3 with other sizes.
+constexpr Family kKimiK2 = {
+    .model_type = "kimi_k2",
+    .class_name = "KimiK2",
+    .read = read_decoder,
+    .moe = MoeRule::kFirstDense,
+    .router = RouterScore::kSigmoidThenTopK,
+    .routed_scaling = 2.5,
+    .first_dense = 3,
+    .latent = true,
+    .absent_query_rank = 1536,
+    .ignored = {"ep_size", "aux_loss_alpha", "seq_aux", "head_dim"},
+};
+
+constexpr Family kGlm4MoeLite = {
+    .model_type = "glm4_moe_lite",
+    .class_name = "Glm4MoeLite",
+    .read = read_decoder,
+    .moe = MoeRule::kFirstDense,
+    .router = RouterScore::kSigmoidThenTopK,
+    .routed_scaling = 1.8,
+    .first_dense = 1,
+    .latent = true,
+    .absent_query_rank = 768,
+    .absent_value_dim = 256,
+    .ignored = {"head_dim"},
+};
+
+constexpr Family kGlm4Moe = {
+    .model_type = "glm4_moe",
+    .class_name = "Glm4Moe",
+    .read = read_decoder,
+    .reads_rotary_share = true,
+    .rotary_share = 0.5,
+    .moe = MoeRule::kFirstDense,
+    .router = RouterScore::kSigmoidThenTopK,
+    .first_dense = 1,
+    .adjust = adjust_glm4_moe,
+};
+
+constexpr Family kGptOss = {
+    .model_type = "gpt_oss",
+    .class_name = "GptOss",
+    .read = read_decoder,
+    .names = {.experts = "num_local_experts"},
+    .absent = {.head_dim = 64},
+    .mlp_bias = Bias::kAlways,
+    .attention_bias = Bias::kFieldOrTrue,
+    .window_rule = WindowRule::kAlternating,
+    .window = 128,
+    .window_pattern = 2,
+    .moe = MoeRule::kAll,
+    .adjust = adjust_gpt_oss,
+    .adjust_moe = adjust_gpt_oss_moe,
+    .ignored = {"swiglu_limit", "initial_context_length"},
+};
+
+constexpr Family kMinimaxM2 = {
+    .model_type = "minimax_m2",
+    .class_name = "MiniMaxM2",
+    .read = read_decoder,
+    .names = {.experts = "num_local_experts"},
+    .reads_rotary_share = true,
+    .moe = MoeRule::kAll,
+    .adjust = adjust_minimax_m2,
+    .adjust_moe = adjust_minimax_m2_moe,
+    .ignored = {"use_mtp", "mtp_transformer_layers", "num_mtp_modules", "shared_intermediate_size"},
+};
+
+constexpr Family kLlama4 = {
+    .model_type = "llama4",
+    .class_name = "Llama4",
+    .read = read_llama4,
+};
+
+constexpr Family kLlama4Text = {
+    .model_type = "llama4_text",
+    .class_name = "Llama4",
+    .read = read_llama4,
+    .names = {.experts = "num_local_experts"},
+    .attention_bias = Bias::kFieldOrFalse,
+    .ignored = {"attn_scale", "attn_temperature_tuning", "floor_scale", "for_llm_compressor"},
+};
+
 // hidden_act is in the files, but Gemma's code reads hidden_activation.
 constexpr Family kGemma = {
     .model_type = "gemma",
@@ -286,7 +393,10 @@ constexpr Family kFamilies[] = {
     kGranite, kGraniteMoe, kMinicpm, kPhimoe, kDbrx, kGrok1,
     // encoders and encoder-decoders
     kT5, kMt5, kBert, kRoberta, kXlmRoberta, kCamembert, kDistilbert, kModernbert, kNomicBert,
-    kBart, kMbart, kMarian};
+    kBart, kMbart, kMarian,
+    // latent attention, sinks, chunks, many small experts
+    kDeepseekV2, kDeepseekV3, kKimiK2, kGlm4MoeLite, kGlm4Moe, kGptOss, kMinimaxM2, kLlama4,
+    kLlama4Text};
 
 // The family of a class such as LlamaForCausalLM, for files without model_type.
 const Family* family_of_class(std::string_view name) {

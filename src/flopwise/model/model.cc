@@ -120,10 +120,28 @@ class Validator {
                        attention.heads, attention.kv_heads));
     }
     check_position(where, attention);
+    if (attention.latent) check_latent(where, attention);
     const bool is_sized =
         attention.mask.kind != MaskKind::kFull && attention.mask.kind != MaskKind::kCausal;
     in_range(where + ".mask.size", attention.mask.size, is_sized ? 1 : 0,
              is_sized ? kMaxAxisSize : 0);
+  }
+
+  void check_latent(const std::string& where, const Attention& attention) const {
+    const LatentAttention& latent = *attention.latent;
+    size_or_zero(where + ".query_rank", latent.query_rank);
+    size(where + ".kv_rank", latent.kv_rank);
+    size(where + ".nope_dim", latent.nope_dim);
+    size(where + ".rope_dim", latent.rope_dim);
+    require(latent.rope_dim % 2 == 0, where + ": an even rope_dim");
+    require(attention.kv_heads == attention.heads &&
+                attention.head_dim == latent.nope_dim + latent.rope_dim &&
+                attention.position == PositionKind::kRotary &&
+                attention.rotary_dim == latent.rope_dim,
+            where + ": as many kv_heads as heads, heads of nope_dim + rope_dim, rope_dim rotated");
+    require(attention.qk_norm == QkNorm::kNone && !attention.sinks && attention.softcap == 0 &&
+                attention.gate == OutputGate::kNone,
+            where + ": latent attention without norms of heads, sinks, caps and gates");
   }
 
   void check_position(const std::string& where, const Attention& attention) const {
@@ -146,8 +164,11 @@ class Validator {
     size_or_zero(where + ".shared_d_ff", moe.shared_d_ff);
     require(!moe.shared_gate || moe.shared_d_ff > 0,
             where + ": shared_gate only with a shared expert");
-    require(!moe.renormalise || moe.score == RouterScore::kSoftmaxThenTopK,
-            where + ": renormalise only after a softmax over all experts");
+    const bool top_k_last = moe.score == RouterScore::kSoftmaxThenTopK ||
+                            moe.score == RouterScore::kSigmoidThenTopK;
+    require(!moe.renormalise || top_k_last, where + ": renormalise only where top-k comes last");
+    require(!moe.correction_bias || top_k_last,
+            where + ": a correction bias only where top-k comes last");
   }
 
   void check_head() const {

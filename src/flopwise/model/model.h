@@ -58,6 +58,23 @@ enum class QkNorm {
   kEachHead,   // over H, with weights of its own for every head: [N,H] and [K,H] (Cohere)
 };
 
+// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): keys and values are made from one
+// latent vector a position, which is all that the cache holds beside a rotated key that all heads
+// share. A head's query and key have a part of each kind.
+struct LatentAttention {
+  std::int64_t query_rank = 0;  // Cq; 0: queries come from the hidden state
+  std::int64_t kv_rank = 0;     // Ckv
+  std::int64_t nope_dim = 0;    // Hn, not rotated
+  std::int64_t rope_dim = 0;    // Hr, even
+  friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
+};
+
+enum class OutputGate {
+  kNone,
+  kPerElement,  // attention output times sigmoid(x W), W [D,N,H] (Qwen3-Next)
+  kPerHead,     // the same, W [D,N]
+};
+
 struct Attention {
   std::int64_t heads = 0;      // N
   std::int64_t kv_heads = 0;   // K, divides N
@@ -76,6 +93,10 @@ struct Attention {
   double softcap = 0;                 // cap*tanh(score/cap) (Gemma 2); 0: none
   double dropout = 0;                 // of the attention weights in training; 0 is off
   AttentionMask mask;
+  bool sinks = false;  // a learned score a head that takes part in each softmax (gpt-oss)
+  OutputGate gate = OutputGate::kNone;
+  // With it kv_heads = heads and head_dim = nope_dim + rope_dim.
+  std::optional<LatentAttention> latent;
   friend bool operator==(const Attention&, const Attention&) = default;
 };
 
@@ -91,6 +112,8 @@ struct Mlp {
 enum class RouterScore {
   kSoftmaxThenTopK,  // softmax over all E, then the k largest (Qwen)
   kTopKThenSoftmax,  // the k largest scores, softmax over them (Mixtral)
+  kSigmoidThenTopK,  // the sigmoid of each score, then the k largest (DeepSeek-V3)
+  kTopKThenSigmoid,  // the k largest scores, the sigmoid of each (Llama 4)
 };
 
 struct Moe {
@@ -100,7 +123,9 @@ struct Moe {
   std::int64_t shared_d_ff = 0;     // width of all shared experts together; 0: none
   bool shared_gate = false;  // sigmoid(x w) times the shared expert's output, w [D] (Qwen2-MoE)
   RouterScore score = RouterScore::kSoftmaxThenTopK;
-  bool renormalise = false;  // divide the k weights by their sum; only with kSoftmaxThenTopK
+  bool renormalise = false;  // divide the k weights by their sum; only where top-k comes last
+  bool correction_bias = false;  // [E], added to the scores for the choice only; no gradient
+  double scaling = 1;            // the k weights times this
   bool router_bias = false;  // [E], added to the router's scores
   friend bool operator==(const Moe&, const Moe&) = default;
 };
@@ -198,6 +223,9 @@ struct Model {
   std::optional<Stack> encoder;  // of kEncoder and kEncoderDecoder
   std::optional<Stack> decoder;  // of kDecoder and kEncoderDecoder
   Head head;
+  // Layers that predict further tokens in training, each beside two norms and a matrix that joins a
+  // hidden state and an embedding (DeepSeek-V3): apart from the model, in no count but their own.
+  std::optional<LayerGroup> mtp;
   std::vector<std::string> assumptions;  // what a reader took for granted, one line each; printed
 };
 

@@ -81,6 +81,12 @@ AttentionKernel parse_attention_kernel(std::string_view text) {
   throw UserError(fmt::format("--attention-kernel: expected flash or plain, got {}", quoted(text)));
 }
 
+LatentMode parse_latent_mode(std::string_view text) {
+  if (text == "absorbed") return LatentMode::kAbsorbed;
+  if (text == "expanded") return LatentMode::kExpanded;
+  throw UserError(fmt::format("--mla: expected absorbed or expanded, got {}", quoted(text)));
+}
+
 Logits parse_logits(std::string_view text) {
   if (text == "all") return Logits::kAll;
   if (text == "last") return Logits::kLast;
@@ -110,6 +116,7 @@ Workload resolve(const WorkloadRequest& request, const Model& model) {
   Workload workload;
   workload.mode = request.mode;
   workload.kernel = request.kernel;
+  workload.latent = request.latent;
   workload.batch = request.batch;
   workload.seq_len = request.seq_len != 0 ? request.seq_len : decode ? 1 : default_seq(model);
   workload.context = request.context != 0 ? request.context : workload.seq_len;

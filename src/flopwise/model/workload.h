@@ -23,6 +23,12 @@ Mode parse_mode(std::string_view text);  // UserError with the choices
 enum class AttentionKernel { kFlash, kPlain };
 AttentionKernel parse_attention_kernel(std::string_view text);
 
+// How a step with a cache runs latent attention. Absorbed: the matrices that make keys and values
+// of the latent are applied to queries and outputs instead, and the cache holds the latent. Expanded:
+// the cache holds the keys and values of all heads.
+enum class LatentMode { kAbsorbed, kExpanded };
+LatentMode parse_latent_mode(std::string_view text);
+
 enum class Logits { kAll, kLast };
 Logits parse_logits(std::string_view text);
 
@@ -34,6 +40,7 @@ struct Workload {
   std::int64_t source = 0;   // R, of an encoder-decoder
   AttentionKernel kernel = AttentionKernel::kFlash;
   Logits logits = Logits::kAll;
+  LatentMode latent = LatentMode::kAbsorbed;
 };
 
 // Whether the step runs an encoder-decoder's encoder: decoding and the later chunks of a prompt
@@ -52,6 +59,7 @@ struct WorkloadRequest {
   std::int64_t source = 0;
   AttentionKernel kernel = AttentionKernel::kFlash;
   std::string logits;  // "", "all", "last"
+  LatentMode latent = LatentMode::kAbsorbed;
 };
 Workload resolve(const WorkloadRequest& request, const Model& model);
 

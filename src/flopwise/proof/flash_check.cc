@@ -21,6 +21,12 @@ bool is_contraction(const Op& op) {
   return contraction != nullptr && contraction->op_class == OpClass::kAttention;
 }
 
+// q k^T of a fused attention, of one part of the queries.
+bool is_scores(const Graph& graph, const Op& op) {
+  return op.region != kNoRegion && op.pass == Pass::kForward && is_contraction(op) &&
+         graph.tensor(op.outputs[0]).masking.has_value();
+}
+
 class FlashCheck {
  public:
   FlashCheck(const Block& block, const CostRule& work, Sizes sizes, std::uint64_t seed)
@@ -36,7 +42,7 @@ class FlashCheck {
     const std::int64_t batch = size(pairs, "B");
     const std::int64_t queries = size(pairs, masking.query_axis);
     const std::int64_t keys = size(pairs, masking.key_axis);
-    const std::int64_t width = last_size(scores.inputs[0]);
+    const std::int64_t width = query_width(scores.region);
     const std::int64_t value_width = last_size(values);
     const auto q = random(
         {
@@ -95,7 +101,16 @@ class FlashCheck {
     return array;
   }
 
-  // The second operand of the region's other contraction.
+  // Of all parts of the queries together.
+  std::int64_t query_width(RegionId region) const {
+    std::int64_t width = 0;
+    for (const Op& op : graph_.ops()) {
+      if (op.region == region && is_scores(graph_, op)) width += last_size(op.inputs[0]);
+    }
+    return width;
+  }
+
+  // The second operand of the region's last contraction.
   TensorId values_of(RegionId region) const {
     TensorId values = kNoTensor;
     for (const Op& op : graph_.ops()) {
@@ -131,10 +146,7 @@ void check_flash(const Program& program, const CostRule& work, std::uint64_t see
                  const std::string& where) {
   for (const Block& block : program.blocks) {
     for (const Op& op : block.graph.ops()) {
-      const bool is_scores = op.region != kNoRegion && op.pass == Pass::kForward &&
-                             is_contraction(op) &&
-                             block.graph.tensor(op.outputs[0]).masking.has_value();
-      if (!is_scores) continue;
+      if (!is_scores(block.graph, op) || starts_from_input(op)) continue;
       FlashCheck(block, work, program.sizes_of(block), seed)
           .check(op, ledger, block.name + " " + op.name + ", " + where);
     }

@@ -79,6 +79,7 @@ std::vector<std::string> branches_of(SizeDraw& draw) {
   const std::int64_t keys = draw.positions();
   std::vector<std::string> branches;
   for (const auto& [letter, size] : draw.sizes()) {
+    if (letter.size() > 1 && letter[1] != '\'') continue;  // a letter of another kind, such as Cq
     switch (letter[0]) {
       case 'W':
         branches.emplace_back(size < queries ? "W < T" : size < keys ? "T <= W < S" : "W >= S");

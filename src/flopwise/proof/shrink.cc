@@ -59,6 +59,10 @@ class Shrinker {
     const bool same_value_dim = attention.value_dim == attention.head_dim;
     const bool rotates_all = attention.rotary_dim == attention.head_dim;
     const std::int64_t value_dim = attention.value_dim;
+    if (attention.latent) {
+      shrink(attention, *attention.latent);
+      return;
+    }
     attention.kv_heads = attention.kv_heads == 1 ? 1 : size("K", attention.kv_heads);
     attention.heads = attention.kv_heads * (group == 1 ? 1 : size("G", group));
     attention.head_dim = size("H", attention.head_dim);
@@ -69,6 +73,17 @@ class Shrinker {
     }
     if (attention.relative_buckets > 0) attention.relative_buckets = draw_.of("buckets");
     shrink(attention.mask);
+  }
+
+  void shrink(Attention& attention, LatentAttention& latent) {
+    if (latent.query_rank > 0) latent.query_rank = size("Cq", latent.query_rank);
+    latent.kv_rank = size("Ckv", latent.kv_rank);
+    latent.nope_dim = size("Hn", latent.nope_dim);
+    latent.rope_dim = size("Hr", latent.rope_dim);
+    attention.heads = attention.kv_heads = size("K", attention.kv_heads);
+    attention.head_dim = latent.nope_dim + latent.rope_dim;
+    attention.rotary_dim = latent.rope_dim;
+    attention.value_dim = size("Hv", attention.value_dim);
   }
 
   void shrink(AttentionMask& mask) {

@@ -20,12 +20,31 @@ struct Range {
   std::int64_t step;
 };
 // Wide where a matrix is, narrow where many axes multiply: a run stays under a million operations.
-constexpr std::array<Range, 21> kRanges = {
-    {{"B", 2, 5, 1}, {"T", 4, 10, 1}, {"X", 2, 5, 1}, {"R", 3, 8, 1},
-     {"D", 7, 14, 1}, {"F", 8, 16, 1}, {"Fs", 5, 12, 1}, {"V", 9, 19, 1},
-     {"De", 5, 9, 1}, {"G", 2, 5, 1}, {"K", 2, 6, 1}, {"H", 4, 12, 2},
-     {"Hv", 3, 9, 1}, {"E", 4, 9, 1}, {"k", 2, 4, 1}, {"labels", 2, 6, 1},
-     {"buckets", 2, 5, 1}, {"r", 2, 4, 2}, {"types", 2, 4, 1}, {"h", 1, 5, 1},
+constexpr std::array<Range, 25> kRanges = {
+    {{"B", 2, 5, 1},
+     {"T", 4, 10, 1},
+     {"X", 2, 5, 1},
+     {"R", 3, 8, 1},
+     {"D", 7, 14, 1},
+     {"F", 8, 16, 1},
+     {"Fs", 5, 12, 1},
+     {"V", 9, 19, 1},
+     {"De", 5, 9, 1},
+     {"G", 2, 5, 1},
+     {"K", 2, 6, 1},
+     {"H", 4, 12, 2},
+     {"Hv", 3, 9, 1},
+     {"Cq", 5, 11, 1},
+     {"Ckv", 6, 12, 1},
+     {"Hn", 3, 8, 1},
+     {"Hr", 2, 6, 2},
+     {"E", 4, 9, 1},
+     {"k", 2, 4, 1},
+     {"labels", 2, 6, 1},
+     {"buckets", 2, 5, 1},
+     {"r", 2, 4, 2},
+     {"types", 2, 4, 1},
+     {"h", 1, 5, 1},
      {"P", 1, 9, 1}}
 };
 
@@ -66,7 +85,8 @@ std::int64_t SizeDraw::of(const std::string& letter) {
   if (known != sizes_.end()) return known->second;
   const auto varied = varied_.find(letter);
   const std::int64_t steps = varied == varied_.end() ? 0 : varied->second;
-  const bool is_even = kind_of(letter) == "H" || kind_of(letter) == "r";
+  const std::string_view kind = kind_of(letter);
+  const bool is_even = kind == "H" || kind == "r" || kind == "Hr";
   const std::int64_t step = is_even ? 2 : 1;
   const std::int64_t size = drawn(letter) + steps * step;
   sizes_[letter] = size;

@@ -117,6 +117,7 @@ CountResult count_model(const Model& model, const CountRequest& request) {
   result.sizes = program.sizes;
   result.cost = cost_of(program, {request.fusion, result.types});
   // A decoding step leaves out the encoder; the model keeps it.
+  result.mtp = params_of(build_mtp_program(model, result.workload)).total;
   result.cost.params = params_of(
       build_program(model, forward_of(one_sequence(result.workload), AttentionKernel::kFlash)));
   result.kv_cache = kv_cache(result);

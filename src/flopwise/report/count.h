@@ -44,6 +44,7 @@ struct CountResult {
   std::optional<KvCache> kv_cache;
   Count six_n_d;
   Rational six_n_d_ratio;
+  Count mtp;  // parameters of multi-token-prediction layers, in no other count
   const Convention* convention = nullptr;
   ConventionFlops by_convention;
 };

@@ -72,7 +72,7 @@ Json params(const CountResult& result) {
       .add("active", params.active)
       .add("embedding", params.embedding())
       .add("non_embedding", params.total - params.embedding())
-      .add("mtp", 0)
+      .add("mtp", result.mtp)
       .add("by_component", std::move(by_component));
 }
 

@@ -122,6 +122,7 @@ std::string params_table(const CountResult& r) {
     table.add_row({"active per token", params.active.grouped(),
                    percent(Rational(params.active) / Rational(params.total))});
   }
+  if (r.mtp != Count(0)) table.add_row({"multi-token prediction, apart", r.mtp.grouped(), ""});
   table.add_row({"without embedding and head", (params.total - params.embedding()).grouped(),
                  percent(Rational(params.total - params.embedding()) / Rational(params.total))});
   return table.str();

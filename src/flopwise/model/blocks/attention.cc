@@ -1,23 +1,14 @@
 // Attention with any head layout: queries N heads of H, keys and values K heads (G = N/K queries
 // share one), scores masked.
-#include <cmath>
 #include <utility>
 
 #include "flopwise/base/error.h"
-#include "flopwise/model/blocks/block_builder.h"
+#include "flopwise/model/blocks/attention_core.h"
 
 namespace flopwise {
 namespace {
 
 constexpr Component kPart = Component::kAttention;
-
-struct HeadAxes {
-  Axis query_heads;  // N
-  Axis kv_heads;     // K
-  Axis group;        // G = N/K
-  Axis head;         // H
-  Axis value_head;   // H, or Hv where values have another size
-};
 
 HeadAxes head_axes(const Attention& attention) {
   const Expr n = Expr::symbol("N");
@@ -60,9 +51,20 @@ class AttentionBuilder {
           "v", projected("v", keys_source(), heads_.kv_heads, heads_.value_head, attention_.v_bias),
           heads_.value_head);
     }
-    const TensorId out = core(q, k, v);
-    const TensorId merged = builder_.relabel(
+    CoreInputs core;
+    core.queries_keys = {
+        {q, k}
+    };
+    core.values = v;
+    if (has_score_bias()) core.score_bias = score_bias();
+    if (attention_.sinks) {
+      core.sinks = builder_.parameter(name_ + ".sinks", {heads_.kv_heads, heads_.group}, kPart);
+    }
+    const TensorId out =
+        attention_core(builder_, name_, attention_, workload_, heads_, keys_, core);
+    TensorId merged = builder_.relabel(
         name_ + ".out_heads", out, {a.batch, a.queries, heads_.query_heads, heads_.value_head});
+    if (attention_.gate != OutputGate::kNone) merged = gated(merged);
     return builder_.linear_bias(name_ + ".o", merged,
                                 {heads_.query_heads, heads_.value_head, a.model}, builder_.hidden(),
                                 attention_.o_bias, {a.model}, kPart);
@@ -109,10 +111,7 @@ class AttentionBuilder {
     if (is_cross_ || attention_.position != PositionKind::kRotary) return x;
     const Expr rotated = attention_.rotary_dim == attention_.head_dim ? Expr::symbol("H")
                                                                       : Expr(attention_.rotary_dim);
-    const std::string rotary_name = name_ + "." + part + "_rotary";
-    const TensorId output =
-        builder_.activation(rotary_name, builder_.graph().tensor(x).axes, kPart);
-    return builder_.emit(rotary_name, Rotary{rotated, first_position()}, {x}, output, kPart);
+    return add_rotary(builder_, name_ + "." + part + "_rotary", x, rotated);
   }
 
   TensorId projected_queries() {
@@ -132,84 +131,31 @@ class AttentionBuilder {
   // under its other name.
   TensorId stored(const std::string& part, TensorId fresh, const Axis& width) {
     const StackAxes& a = builder_.axes();
-    const bool has_cache = workload_.mode == Mode::kPrefill || workload_.mode == Mode::kDecode;
-    if (has_cache) return cache(part + "_cache", width, fresh);
+    if (keeps_cache(workload_)) return cache(part + "_cache", width, fresh);
     if (keys_.name == new_keys_axis().name) return fresh;
     return builder_.relabel(name_ + "." + part + "_keys", fresh,
                             {a.batch, keys_, heads_.kv_heads, width});
   }
 
   TensorId cache(const std::string& part, const Axis& width, TensorId fresh) {
-    const StackAxes& a = builder_.axes();
-    const PairMask mask = pair_mask(attention_.mask);
-    Tensor tensor{
-        name_ + "." + part,
-        {a.batch, keys_, heads_.kv_heads, width},
-        Role::kState,
-        Element::kCache,
-        kPart
-    };
-    tensor.needs_gradient = false;
-    tensor.keys_read = keys_seen(mask, a.queries.size, keys_.size);
-    tensor.keys_held = keys_held(mask, keys_.size);
-    const TensorId id = builder_.graph().add_tensor(std::move(tensor));
-    if (fresh == kNoTensor) return id;
-    return builder_.emit(name_ + "." + part, CacheAppend{}, {fresh}, id, kPart);
+    return add_cache(builder_, name_ + "." + part,
+                     {builder_.axes().batch, keys_, heads_.kv_heads, width}, attention_.mask, fresh);
   }
 
-  // scores = q k, scaled, biased, capped; weights = softmax(scores); out = weights v. [B,T,K,G,H]
-  TensorId core(TensorId q, TensorId k, TensorId v) {
+  // out [B,T,N,Hv] times a sigmoid of the layer's input, for each element or each head.
+  TensorId gated(TensorId out) {
     const StackAxes& a = builder_.axes();
-    const bool flash = workload_.kernel == AttentionKernel::kFlash;
-    if (flash) builder_.begin_region(name_ + ".core");
-    const Contraction attention_kind{OpClass::kAttention, ""};
-
-    const TensorId scores = builder_.activation(
-        name_ + ".qk", {a.batch, heads_.kv_heads, heads_.group, a.queries, keys_}, kPart);
-    builder_.graph().tensor(scores).masking =
-        Masking{pair_mask(attention_.mask), a.queries.name, keys_.name};
-    builder_.emit(name_ + ".qk", attention_kind, {q, k}, scores, kPart);
-
-    const double scale = 1 / std::sqrt(static_cast<double>(attention_.head_dim));
-    const bool scale_in_softmax = attention_.scaled && !has_score_bias() && attention_.softcap == 0;
-    TensorId last = scores;
-    if (attention_.scaled && !scale_in_softmax) {
-      last = builder_.map(name_ + ".scale", scalar_scale(scale), {last}, kPart);
-    }
-    if (has_score_bias()) last = builder_.add(name_ + ".score_bias", last, score_bias(), kPart);
-    if (attention_.softcap != 0) {
-      last = builder_.map(name_ + ".softcap", scalar_softcap(attention_.softcap), {last}, kPart);
-    }
-
-    Tensor weights_like = builder_.graph().tensor(last);
-    weights_like.name = name_ + ".softmax";
-    const TensorId weights = builder_.graph().add_tensor(std::move(weights_like));
-    TensorId stats = kNoTensor;
-    std::vector<TensorId> more;
-    if (flash) {
-      Tensor rows{
-          name_ + ".lse", {a.batch, heads_.kv_heads, heads_.group, a.queries}
-      };
-      rows.element = Element::kFp32;
-      rows.component = kPart;
-      stats = builder_.graph().add_tensor(std::move(rows));
-      more.push_back(stats);
-    }
-    Softmax softmax{keys_.name};
-    if (scale_in_softmax) softmax.scale = Scale(scale);
-    builder_.emit(name_ + ".softmax", softmax, {last}, weights, kPart, more);
-    const TensorId kept =
-        builder_.dropout(name_ + ".weights_dropout", weights,
-                         workload_.mode == Mode::kTrain ? attention_.dropout : 0, kPart);
-    const TensorId out = builder_.contract(
-        name_ + ".av", attention_kind, kept, v,
-        {a.batch, a.queries, heads_.kv_heads, heads_.group, heads_.value_head}, kPart);
-    if (flash) builder_.end_region(out, stats);
-    return out;
+    Axes of_gate = {heads_.query_heads};
+    if (attention_.gate == OutputGate::kPerElement) of_gate.push_back(heads_.value_head);
+    Axes weight = {a.model};
+    Axes positions = {a.batch, a.queries};
+    weight.insert(weight.end(), of_gate.begin(), of_gate.end());
+    positions.insert(positions.end(), of_gate.begin(), of_gate.end());
+    const TensorId scores =
+        builder_.linear(name_ + ".gate", inputs_.x, weight, positions, kPart);
+    const TensorId gate = builder_.map(name_ + ".gate_sigmoid", scalar_sigmoid(), {scores}, kPart);
+    return builder_.map(name_ + ".gated", scalar_mul(), {out, gate}, kPart);
   }
-
-  // Queries, and the new keys beside them, are the last of all positions.
-  Expr first_position() const { return builder_.axes().keys.size - builder_.axes().queries.size; }
 
   bool has_score_bias() const {
     const bool alibi = attention_.position == PositionKind::kAlibi;
@@ -256,6 +202,9 @@ PairMask pair_mask(const AttentionMask& mask) {
 
 TensorId add_attention(BlockBuilder& builder, const std::string& name, const Attention& attention,
                        const Workload& workload, const AttentionInputs& inputs) {
+  if (attention.latent) {
+    return add_latent_attention(builder, name, attention, workload, inputs.x);
+  }
   return AttentionBuilder(builder, name, attention, workload, inputs).build();
 }
 

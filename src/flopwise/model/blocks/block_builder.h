@@ -106,4 +106,9 @@ Block head_block(const Model& model, const Stack& stack, const StackAxes& axes,
 // The final norm of an encoder whose output goes to a decoder.
 Block encoder_output_block(const Stack& stack, const StackAxes& axes);
 
+// norm(hidden) and norm(embedding), each through a [D,D] matrix, added: one matrix [2D,D] over both
+// side by side.
+Block mtp_join_block(const LayerGroup& mtp, const StackAxes& axes);
+Block mtp_norm_block(const LayerGroup& mtp, const StackAxes& axes);
+
 }  // namespace flopwise

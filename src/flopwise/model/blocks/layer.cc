@@ -136,7 +136,16 @@ Sizes sizes_of(const Layer& layer) {
   sizes["K"] = attention.kv_heads;
   sizes["G"] = attention.heads / attention.kv_heads;
   sizes["H"] = attention.head_dim;
-  if (attention.value_dim != attention.head_dim) sizes["Hv"] = attention.value_dim;
+  if (attention.value_dim != attention.head_dim || attention.latent) {
+    sizes["Hv"] = attention.value_dim;
+  }
+  if (attention.latent) {
+    const LatentAttention& latent = *attention.latent;
+    if (latent.query_rank > 0) sizes["Cq"] = latent.query_rank;
+    sizes["Ckv"] = latent.kv_rank;
+    sizes["Hn"] = latent.nope_dim;
+    sizes["Hr"] = latent.rope_dim;
+  }
   switch (attention.mask.kind) {
     case MaskKind::kFull:
     case MaskKind::kCausal:

@@ -34,21 +34,37 @@ class MoeBuilder {
     constexpr Component kPart = Component::kRouter;
     TensorId scores = builder_.linear_bias("router.scores", x_, {builder_.axes().model, experts_},
                                            tokens(experts_), moe_.router_bias, {experts_}, kPart);
-    const bool softmax_first = moe_.score == RouterScore::kSoftmaxThenTopK;
-    if (softmax_first) scores = softmax("router.softmax", scores, experts_);
+    if (moe_.score == RouterScore::kSoftmaxThenTopK) {
+      scores = softmax("router.softmax", scores, experts_);
+    } else if (moe_.score == RouterScore::kSigmoidThenTopK) {
+      scores = builder_.map("router.sigmoid", scalar_sigmoid(), {scores}, kPart);
+    }
+    std::vector<TensorId> ranked = {scores};
+    if (moe_.correction_bias) {
+      const TensorId bias = builder_.parameter("router.correction.bias", {experts_}, kPart);
+      builder_.graph().tensor(bias).needs_gradient = false;
+      ranked.push_back(builder_.add("router.corrected", scores, bias, kPart));
+      builder_.graph().tensor(ranked.back()).needs_gradient = false;
+    }
 
     weights_ = builder_.activation("router.top_k", tokens(active_), kPart);
     Tensor choice{"router.choice", tokens(active_), Role::kActivation, Element::kIndex, kPart};
     choice.needs_gradient = false;
     choice_ = builder_.graph().add_tensor(std::move(choice));
-    builder_.emit("router.top_k", TopK{experts_.name}, {scores}, weights_, kPart, {choice_});
+    builder_.emit("router.top_k", TopK{experts_.name}, ranked, weights_, kPart, {choice_});
 
-    if (!softmax_first) {
+    if (moe_.score == RouterScore::kTopKThenSoftmax) {
       weights_ = softmax("router.softmax", weights_, active_);
-    } else if (moe_.renormalise) {
+    } else if (moe_.score == RouterScore::kTopKThenSigmoid) {
+      weights_ = builder_.map("router.sigmoid", scalar_sigmoid(), {weights_}, kPart);
+    }
+    if (moe_.renormalise) {
       const TensorId total = builder_.activation("router.sum", tokens(), kPart);
       builder_.emit("router.sum", Sum{}, {weights_}, total, kPart);
       weights_ = builder_.map("router.renormalise", scalar_div(), {weights_, total}, kPart);
+    }
+    if (moe_.scaling != 1) {
+      weights_ = builder_.map("router.scale", scalar_scale(moe_.scaling), {weights_}, kPart);
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include "flopwise/base/error.h"
 #include "flopwise/base/units.h"
+#include "flopwise/model/families/deepseek.h"
 #include "flopwise/model/families/fields.h"
 #include "flopwise/model/families/layer_plan.h"
 
@@ -169,6 +170,7 @@ double read_softcap(Config& config, std::string_view field, double usual) {
 }
 
 Attention read_attention(Config& config) {
+  if (config.family.latent) return read_latent_attention(config);
   Attention attention;
   attention.heads = read_size(config, config.family.names.heads, config.family.absent.heads);
   attention.kv_heads = read_kv_heads(config, attention.heads);
@@ -213,8 +215,9 @@ std::int64_t read_d_ff(Config& config) {
                               family.d_ff_parts, d_ff));
 }
 
-Moe read_moe(Config& config, const Mlp& mlp) {
+Moe read_row_moe(Config& config, const Mlp& mlp) {
   const Family& family = config.family;
+  if (family.moe == MoeRule::kFirstDense) return read_deepseek_moe(config, mlp);
   Moe moe;
   moe.experts = read_size(
       config, spelling_of(config, {family.names.experts, "num_experts", "num_local_experts"}));
@@ -234,6 +237,12 @@ Moe read_moe(Config& config, const Mlp& mlp) {
     moe.shared_d_ff = read_size(config, "shared_expert_intermediate_size");
     moe.shared_gate = true;
   }
+  return moe;
+}
+
+Moe read_moe(Config& config, const Mlp& mlp) {
+  Moe moe = read_row_moe(config, mlp);
+  if (config.family.adjust_moe != nullptr) config.family.adjust_moe(config, moe);
   return moe;
 }
 
@@ -308,6 +317,7 @@ void read_decoder(Config& config) {
   stack.final_norm_kind = family.norm;
   if (family.adjust != nullptr) family.adjust(config, layer, stack);
   stack.groups = read_layers(config, layer);
+  if (family.moe == MoeRule::kFirstDense) read_mtp_layers(config, stack);
   model.decoder = stack;
 }
 

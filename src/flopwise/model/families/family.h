@@ -77,6 +77,7 @@ enum class MoeRule {
   kAll,               // every layer; experts are intermediate_size wide (Mixtral)
   kSparse,            // every decoder_sparse_step-th, but none of mlp_only_layers (Qwen 3)
   kSparseWithShared,  // the same, and a gated shared expert (Qwen 2)
+  kFirstDense,        // all but the first first_k_dense_replace (DeepSeek)
 };
 
 // attn_logit_softcapping and final_logit_softcapping.
@@ -138,11 +139,18 @@ struct Family {
   std::int64_t window_pattern = 0;  // sliding_window_pattern when absent
   NopeRule nope = NopeRule::kNone;
   MoeRule moe = MoeRule::kNone;
-  RouterScore router = RouterScore::kTopKThenSoftmax;  // of MoeRule::kAll
+  RouterScore router = RouterScore::kTopKThenSoftmax;  // of MoeRule::kAll; of kFirstDense
+                                                       // sigmoid or softmax before top-k
   bool renormalises = false;                           // when norm_topk_prob is absent
+  double routed_scaling = 1;                           // of kFirstDense, when absent
+  std::int64_t first_dense = 0;                        // the same
+  bool latent = false;                                 // latent attention (deepseek.h)
+  std::int64_t absent_query_rank = 0;                  // q_lora_rank when absent, of latent
+  std::int64_t absent_value_dim = 128;                 // v_head_dim when absent, of latent
   Softcap softcap = Softcap::kNoField;
   // What the row cannot say, for one layer and the stack around it.
   void (*adjust)(Config& config, Layer& layer, Stack& stack) = nullptr;
+  void (*adjust_moe)(Config& config, Moe& moe) = nullptr;  // the same for its experts
   // Fields whose names sound like cost, but which the family's code does not use; * as in
   // unread.cc.
   IgnoredFields ignored = {};
@@ -158,7 +166,10 @@ const Family* find_family(std::string_view model_type);
 // ---- readers ---------------------------------------------------------------------------------
 
 void read_decoder(Config& config);  // a decoder-only stack, from the row's facts
-void read_gemma3(Config& config);   // text_config of a Gemma 3 without vision
+// text_config, a model of `family`, of a file without vision_config; `finish`, if not null, says
+// what the row cannot.
+void read_text_config(Config& config, Family family, void (*finish)(Config& text));
+void read_gemma3(Config& config);
 void read_t5(Config& config);
 void read_bert(Config& config);
 const std::vector<HeadClass>& bart_heads();
@@ -183,6 +194,14 @@ void adjust_cohere(Config& config, Layer& layer, Stack& stack);
 void adjust_cohere2(Config& config, Layer& layer, Stack& stack);
 void adjust_dbrx(Config& config, Layer& layer, Stack& stack);
 void adjust_falcon(Config& config, Layer& layer, Stack& stack);
+
+void read_llama4(Config& config);  // text_config, or the text model alone
+
+void adjust_gpt_oss(Config& config, Layer& layer, Stack& stack);
+void adjust_gpt_oss_moe(Config& config, Moe& moe);
+void adjust_minimax_m2_moe(Config& config, Moe& moe);
+void adjust_glm4_moe(Config& config, Layer& layer, Stack& stack);
+void adjust_minimax_m2(Config& config, Layer& layer, Stack& stack);
 void adjust_gpt2(Config& config, Layer& layer, Stack& stack);
 void adjust_gpt_bigcode(Config& config, Layer& layer, Stack& stack);
 void adjust_gpt_neo(Config& config, Layer& layer, Stack& stack);

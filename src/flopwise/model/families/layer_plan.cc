@@ -211,6 +211,16 @@ MoePlan read_moe_plan(Config& config, std::int64_t layers) {
   MoePlan plan;
   plan.any = config.family.moe != MoeRule::kNone;
   if (!plan.any || config.family.moe == MoeRule::kAll) return plan;
+  if (config.family.moe == MoeRule::kFirstDense) {
+    plan.first = config.fields.integer_or("first_k_dense_replace", config.family.first_dense, 0,
+                                          kMaxAxisSize);
+    const std::int64_t step = config.fields.integer_or("moe_layer_freq", 1, 1, kMaxAxisSize);
+    if (step != 1) {
+      throw UserError(fmt::format("{}: expected 1, experts in every layer, got {}",
+                                  config.fields.where("moe_layer_freq"), step));
+    }
+    return plan;
+  }
   plan.step = config.fields.integer_or("decoder_sparse_step", 1, 1, kMaxAxisSize);
   plan.dense = read_dense_layers(config, layers);
   return plan;
@@ -224,7 +234,7 @@ bool WindowPlan::has_window(std::int64_t i) const {
 }
 
 bool MoePlan::is_moe(std::int64_t i) const {
-  return any && (i + 1) % step == 0 && dense.count(i) == 0;
+  return any && i >= first && (i + 1) % step == 0 && dense.count(i) == 0;
 }
 
 bool LayerPlan::has_positions(std::int64_t i) const {
@@ -238,7 +248,7 @@ LayerPattern LayerPlan::pattern() const {
   pattern.layers = layers;
   // No family has two rhythms.
   pattern.period = std::max({experts.step, windows.full_period, nope.period});
-  pattern.breaks = {windows.first};
+  pattern.breaks = {windows.first, experts.first};
   for (const std::vector<bool>* listed : {&windows.listed, &nope.without}) {
     for (std::size_t i = 1; i < listed->size(); ++i) {
       if ((*listed)[i] == (*listed)[i - 1]) continue;

@@ -23,6 +23,7 @@ struct WindowPlan {
 struct MoePlan {
   bool any = false;
   std::int64_t step = 1;         // every step-th layer
+  std::int64_t first = 0;        // from here on
   std::set<std::int64_t> dense;  // but none of these
 
   bool is_moe(std::int64_t i) const;

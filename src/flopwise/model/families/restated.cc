@@ -96,7 +96,8 @@ json moe_step(const Model& model) {
 json normalises_top_k(const Model& model) {
   const Moe* moe = moe_of(model);
   if (moe == nullptr) return nullptr;
-  return moe->renormalise || moe->score == RouterScore::kTopKThenSoftmax;
+  return moe->renormalise || moe->score == RouterScore::kTopKThenSoftmax ||
+         moe->score == RouterScore::kTopKThenSigmoid;
 }
 
 json activation(const Model& model) {

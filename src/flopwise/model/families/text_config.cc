@@ -1,4 +1,4 @@
-// Gemma 3 as it is published with its vision tower: the text model is in text_config.
+// Models that are published with a vision tower: the text model is in text_config.
 #include <fmt/format.h>
 
 #include "flopwise/base/error.h"
@@ -7,14 +7,13 @@
 
 namespace flopwise {
 
-void read_gemma3(Config& config) {
+void read_text_config(Config& config, Family family, void (*finish)(Config& text)) {
   if (config.fields.has("vision_config")) {
     throw UserError(
         fmt::format("{}: vision towers are not counted yet, expected a config without this field",
                     config.fields.where("vision_config")));
   }
   const Head head = read_head(config, decoder_heads());
-  Family family = *find_family("gemma3_text");
   const std::string_view tie = "tie_word_embeddings";
   family.tied = config.fields.boolean_or(tie, family.tied);
   const nlohmann::json& object = config.fields.raw("text_config");
@@ -29,9 +28,14 @@ void read_gemma3(Config& config) {
                                 text.fields.where(tie), family.tied, tie, !family.tied));
   }
   read_decoder(text);
+  if (finish != nullptr) finish(text);
   refuse_unread(text);
   config.model = text.model;
   if (head.kind != HeadKind::kLanguageModel) config.model.head = head;
+}
+
+void read_gemma3(Config& config) {
+  read_text_config(config, *find_family("gemma3_text"), nullptr);
 }
 
 }  // namespace flopwise
