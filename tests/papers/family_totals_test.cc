@@ -410,5 +410,80 @@ TEST(FamilyTotals, EncodersAndEncoderDecoders) {
          "type_vocab_size": 1, "vocab_size": 250002})");
 }
 
+TEST(FamilyTotals, LatentAttentionAndManyExperts) {
+  expect("deepseek-v3",
+         "layer formula; the hub's 684,531,386,000 has 11,610,068,224 of multi-token prediction, "
+         "copies and scales besides",
+         671'026'419'200, 37'552'297'472,
+         R"({"architectures": ["DeepseekV3ForCausalLM"], "attention_bias": false,
+         "first_k_dense_replace": 3, "hidden_act": "silu", "hidden_size": 7168,
+         "intermediate_size": 18432, "kv_lora_rank": 512, "max_position_embeddings": 163840,
+         "model_type": "deepseek_v3", "moe_intermediate_size": 2048, "moe_layer_freq": 1,
+         "n_group": 8, "n_routed_experts": 256, "n_shared_experts": 1, "norm_topk_prob": true,
+         "num_attention_heads": 128, "num_experts_per_tok": 8, "num_hidden_layers": 61,
+         "num_key_value_heads": 128, "num_nextn_predict_layers": 1, "q_lora_rank": 1536,
+         "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "routed_scaling_factor": 2.5,
+         "scoring_func": "sigmoid", "tie_word_embeddings": false, "topk_group": 4,
+         "topk_method": "noaux_tc", "v_head_dim": 128, "vocab_size": 129280})");
+  expect("deepseek-v2-lite", kHub, 15'706'484'224, 2'661'150'208,
+         R"({"architectures": ["DeepseekV2ForCausalLM"], "attention_bias": false,
+         "first_k_dense_replace": 1, "hidden_act": "silu", "hidden_size": 2048,
+         "intermediate_size": 10944, "kv_lora_rank": 512, "max_position_embeddings": 163840,
+         "model_type": "deepseek_v2", "moe_intermediate_size": 1408, "moe_layer_freq": 1,
+         "n_group": 1, "n_routed_experts": 64, "n_shared_experts": 2, "norm_topk_prob": false,
+         "num_attention_heads": 16, "num_experts_per_tok": 6, "num_hidden_layers": 27,
+         "num_key_value_heads": 16, "q_lora_rank": null, "qk_nope_head_dim": 128,
+         "qk_rope_head_dim": 64, "routed_scaling_factor": 1.0, "scoring_func": "softmax",
+         "tie_word_embeddings": false, "topk_group": 1, "topk_method": "greedy", "v_head_dim":
+         128, "vocab_size": 102400})");
+  expect("kimi-k2", kFormula, 1'026'408'232'448, 32'861'500'928,
+         R"({"architectures": ["DeepseekV3ForCausalLM"], "attention_bias": false,
+         "first_k_dense_replace": 1, "hidden_act": "silu", "hidden_size": 7168,
+         "intermediate_size": 18432, "kv_lora_rank": 512, "max_position_embeddings": 131072,
+         "model_type": "kimi_k2", "moe_intermediate_size": 2048, "moe_layer_freq": 1,
+         "n_group": 1, "n_routed_experts": 384, "n_shared_experts": 1, "norm_topk_prob": true,
+         "num_attention_heads": 64, "num_experts_per_tok": 8, "num_hidden_layers": 61,
+         "num_key_value_heads": 64, "num_nextn_predict_layers": 0, "q_lora_rank": 1536,
+         "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "routed_scaling_factor": 2.827,
+         "scoring_func": "sigmoid", "tie_word_embeddings": false, "topk_group": 1,
+         "topk_method": "noaux_tc", "v_head_dim": 128, "vocab_size": 163840})");
+  expect("glm-4.5", kHub, 352'797'829'024, 33'632'266'144,
+         R"({"architectures": ["Glm4MoeForCausalLM"], "attention_bias": true, "head_dim": 128,
+         "hidden_act": "silu", "hidden_size": 5120, "partial_rotary_factor": 0.5,
+         "intermediate_size": 12288, "max_position_embeddings": 131072, "model_type":
+         "glm4_moe", "moe_intermediate_size": 1536, "norm_topk_prob": true,
+         "num_attention_heads": 96, "n_group": 1, "topk_group": 1, "n_routed_experts": 160,
+         "n_shared_experts": 1, "routed_scaling_factor": 2.5, "num_experts_per_tok": 8,
+         "first_k_dense_replace": 3, "num_hidden_layers": 92, "num_key_value_heads": 8,
+         "num_nextn_predict_layers": 1, "tie_word_embeddings": false, "use_qk_norm": true,
+         "vocab_size": 151552})");
+  expect("gpt-oss-20b", kHub, 20'914'757'184, 4'187'440'704,
+         R"({"architectures": ["GptOssForCausalLM"], "attention_bias": true, "experts_per_token":
+         4, "head_dim": 64, "hidden_act": "silu", "hidden_size": 2880,
+         "initial_context_length": 4096, "intermediate_size": 2880, "max_position_embeddings":
+         131072, "model_type": "gpt_oss", "num_attention_heads": 64, "num_experts_per_tok": 4,
+         "num_hidden_layers": 24, "num_key_value_heads": 8, "num_local_experts": 32,
+         "sliding_window": 128, "swiglu_limit": 7.0, "tie_word_embeddings": false,
+         "vocab_size": 201088})");
+  expect("minimax-m2.5", kHub, 228'689'764'864, 11'030'553'088,
+         R"({"architectures": ["MiniMaxM2ForCausalLM"], "model_type": "minimax_m2",
+         "num_hidden_layers": 62, "hidden_size": 3072, "num_attention_heads": 48,
+         "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 1536, "vocab_size":
+         200064, "num_experts_per_tok": 8, "num_local_experts": 256, "max_position_embeddings":
+         196608, "rotary_dim": 64, "hidden_act": "silu", "tie_word_embeddings": false,
+         "use_qk_norm": true, "qk_norm_type": "per_layer", "use_routing_bias": true, "use_mtp":
+         true, "mtp_transformer_layers": 1, "num_mtp_modules": 3, "shared_intermediate_size":
+         0, "scoring_func": "sigmoid"})");
+  expect("llama-4-maverick", "safetensors total of the hub less the vision tower", 400'711'848'960,
+         17'184'691'200,
+         R"({"architectures": ["Llama4ForConditionalGeneration"], "model_type": "llama4",
+         "text_config": {"attention_bias": false, "attention_chunk_size": 8192, "head_dim":
+         128, "hidden_act": "silu", "hidden_size": 5120, "interleave_moe_layer_step": 2,
+         "intermediate_size": 8192, "intermediate_size_mlp": 16384, "max_position_embeddings":
+         1048576, "model_type": "llama4_text", "num_attention_heads": 40,
+         "num_experts_per_tok": 1, "num_hidden_layers": 48, "num_key_value_heads": 8,
+         "num_local_experts": 128, "use_qk_norm": false, "vocab_size": 202048}})");
+}
+
 }  // namespace
 }  // namespace flopwise

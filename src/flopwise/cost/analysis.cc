@@ -1,6 +1,7 @@
 #include "flopwise/cost/analysis.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "flopwise/base/error.h"
@@ -124,28 +125,28 @@ const Block* reported_layer(const Program& program) {
   return found == program.blocks.rend() ? nullptr : &*found;
 }
 
-const Op* find_op(const Graph& graph, std::string_view name) {
-  const auto found = std::find_if(graph.ops().begin(), graph.ops().end(), [&](const Op& op) {
-    return op.name == name && op.pass == Pass::kForward;
-  });
-  return found == graph.ops().end() ? nullptr : &*found;
-}
-
 struct CoreCost {
   Expr flops;  // dense contractions
   Expr bytes;  // of Q, K, V and O
 };
 
+// Queries and keys may have parts, and of a latent keys and values are one: each memory once.
 CoreCost attention_core(const Graph& graph, const ElementTypes& types) {
-  const Op* scores = find_op(graph, "attention.qk");
-  const Op* output = find_op(graph, "attention.av");
-  FLOPWISE_CHECK(scores != nullptr && output != nullptr, "a layer has attention");
-  CoreCost core{work_of(graph, *scores).dense + work_of(graph, *output).dense, 0};
-  for (const TensorId id :
-       {scores->inputs[0], scores->inputs[1], output->inputs[1], output->outputs[0]}) {
-    const Tensor& tensor = graph.tensor(id);
-    core.bytes += elements(tensor) * bytes_per_element(tensor.element, types);
+  CoreCost core{0, 0};
+  std::set<TensorId> counted;
+  for (const Op& op : graph.ops()) {
+    const auto* kind = std::get_if<Contraction>(&op.kind);
+    const bool is_part = kind != nullptr && kind->op_class == OpClass::kAttention &&
+                         op.pass == Pass::kForward && op.name.starts_with("attention.");
+    if (!is_part) continue;
+    core.flops += work_of(graph, op).dense;
+    for (const TensorId id : {op.inputs[0], op.inputs[1], op.outputs[0]}) {
+      const Tensor& tensor = graph.tensor(id);
+      if (tensor.masking || !counted.insert(graph.storage_of(id)).second) continue;
+      core.bytes += elements(tensor) * bytes_per_element(tensor.element, types);
+    }
   }
+  FLOPWISE_CHECK(!counted.empty(), "a layer has attention");
   return core;
 }
 

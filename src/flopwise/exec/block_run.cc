@@ -141,7 +141,8 @@ void BlockRun<Scalar>::run(std::size_t index) {
   if (std::holds_alternative<CrossEntropy>(op.kind)) {
     loss_ = loss_ + loss / Scalar(static_cast<double>(loss_rows(run.inputs[0])));
   }
-  for (const TensorId id : op.inputs) {
+  for (const TensorId input : op.inputs) {
+    const TensorId id = graph_.storage_of(input);
     if (graph_.tensor(id).role != Role::kState) continue;
     std::set<std::int64_t> seen;
     if (live != nullptr) {

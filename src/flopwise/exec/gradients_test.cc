@@ -218,6 +218,14 @@ std::vector<Case> cases() {
                     .op(Contraction{OpClass::kMatmul, "E"}, {0, 1, 2}, {3}));
   add("scores", scores(MaskKind::kFull));
   add("causal scores", scores(MaskKind::kCausal));
+  add("scores of two parts", TestGraph()
+                                 .in("BTKGH")
+                                 .in("BSKH")
+                                 .in("BKGTS")
+                                 .masked(MaskKind::kCausal)
+                                 .out("BKGTS")
+                                 .masked(MaskKind::kCausal)
+                                 .op(Contraction{OpClass::kAttention, ""}, {0, 1, 2}, {3}));
   add("window scores", scores(MaskKind::kWindow));
   add("chunk scores", scores(MaskKind::kChunk));
   add("weighted sum", TestGraph()
@@ -259,6 +267,13 @@ std::vector<Case> cases() {
   add("scaled softmax", softmax(MaskKind::kFull, Scale(0.7)));
   add("causal softmax", softmax(MaskKind::kCausal, Scale(0.7)));
   add("window softmax", softmax(MaskKind::kWindow, {}));
+  add("softmax with a sink", TestGraph()
+                                 .in("BKGTS")
+                                 .masked(MaskKind::kCausal)
+                                 .in("KG", Role::kParameter)
+                                 .out("BKGTS")
+                                 .masked(MaskKind::kCausal)
+                                 .op(Softmax{"S", Scale(0.7)}, {0, 1}, {2}));
   add("rms norm", norm(false, true, false, 1));
   add("rms norm of two axes", norm(false, true, false, 2));
   add("layer norm", norm(true, true, true, 1));
@@ -266,6 +281,8 @@ std::vector<Case> cases() {
   add("layer norm without parameters", norm(true, false, false, 1));
   add("lookup",
       TestGraph().ids("BT").in("VD", Role::kParameter).out("BTD").op(Gather{}, {0, 1}, {2}));
+  add("top k by other ranks",
+      TestGraph().in("BTE").ids("BTE").out("BTk").out("BTk").op(TopK{"E"}, {0, 1}, {2, 3}));
   add("top k", TestGraph().in("BTE").out("BTk").out("BTk").op(TopK{"E"}, {0}, {1, 2}));
   add("dispatch", TestGraph().in("BTD").ids("BTk").out("BTkD").op(Dispatch{}, {0, 1}, {2}));
   add("combine", TestGraph().in("BTkD").ids("BTk").out("BTkD").op(Combine{}, {0, 1}, {2}));

@@ -64,7 +64,8 @@ void run_kind(const Contraction& kind, OpRun<Scalar>& run) {
   Array<Scalar>& out = run.outputs[0];
   const bool accumulates = adds_up(a.shape(), b.shape(), out.shape());
   if (starts_from_input(run.op)) {
-    FLOPWISE_CHECK(accumulates, run.op.name + ": a product that is no sum has nothing to start from");
+    FLOPWISE_CHECK(accumulates,
+                   run.op.name + ": a product that is no sum has nothing to start from");
     for_each_point<2>({&out.shape(), &run.inputs[2].shape()}, run.live,
                       [&](const Offsets<2>& at) { out[at[0]] = run.inputs[2][at[1]]; });
   }

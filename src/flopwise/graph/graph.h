@@ -102,9 +102,9 @@ enum class OpClass { kNone, kMatmul, kAttention, kVector };
 const char* name_of(OpClass op_class);
 
 // out = sum over the contracted axes of a*b, on axes matched by name. With `routed_axis` (E), each
-// token uses the slice of b that the router chose (input 3), so the axis is not run over. Without, a
-// third input is what the sums start from instead of 0: the scores of attention whose keys have two
-// parts.
+// token uses the slice of b that the router chose (input 3), so the axis is not run over. Without,
+// a third input is what the sums start from instead of 0: the scores of attention whose keys have
+// two parts.
 struct Contraction {
   OpClass op_class = OpClass::kMatmul;
   std::string routed_axis;
@@ -214,9 +214,9 @@ struct TakeOneBackward {
 
 using OpKind =
     std::variant<Contraction, Map, Sum, Broadcast, Softmax, SoftmaxFromStats, SoftmaxBackward,
-                 SinkBackward, Norm, NormBackward, Gather, GatherBackward, TopK, TopKBackward, Dispatch, Combine,
-                 Rotary, Dropout, CrossEntropy, CrossEntropyBackward, Convolution,
-                 ConvolutionBackward, Relabel, CacheAppend, TakeOne, TakeOneBackward>;
+                 SinkBackward, Norm, NormBackward, Gather, GatherBackward, TopK, TopKBackward,
+                 Dispatch, Combine, Rotary, Dropout, CrossEntropy, CrossEntropyBackward,
+                 Convolution, ConvolutionBackward, Relabel, CacheAppend, TakeOne, TakeOneBackward>;
 
 enum class Pass { kForward, kBackward, kRecompute };
 const char* name_of(Pass pass);

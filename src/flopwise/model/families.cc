@@ -190,7 +190,7 @@ constexpr Family kDeepseekV3 = {
 // The class of DeepSeek-V3 with other sizes.
 constexpr Family kKimiK2 = {
     .model_type = "kimi_k2",
-    .class_name = "KimiK2",
+    .class_name = "DeepseekV3",
     .read = read_decoder,
     .moe = MoeRule::kFirstDense,
     .router = RouterScore::kSigmoidThenTopK,
@@ -232,7 +232,7 @@ constexpr Family kGptOss = {
     .class_name = "GptOss",
     .read = read_decoder,
     .names = {.experts = "num_local_experts"},
-    .absent = {.head_dim = 64},
+    .absent = {              .head_dim = 64                             },
     .mlp_bias = Bias::kAlways,
     .attention_bias = Bias::kFieldOrTrue,
     .window_rule = WindowRule::kAlternating,
@@ -241,7 +241,7 @@ constexpr Family kGptOss = {
     .moe = MoeRule::kAll,
     .adjust = adjust_gpt_oss,
     .adjust_moe = adjust_gpt_oss_moe,
-    .ignored = {"swiglu_limit", "initial_context_length"},
+    .ignored = { "swiglu_limit",                              "initial_context_length"},
 };
 
 constexpr Family kMinimaxM2 = {
@@ -253,7 +253,7 @@ constexpr Family kMinimaxM2 = {
     .moe = MoeRule::kAll,
     .adjust = adjust_minimax_m2,
     .adjust_moe = adjust_minimax_m2_moe,
-    .ignored = {"use_mtp", "mtp_transformer_layers", "num_mtp_modules", "shared_intermediate_size"},
+    .ignored = { "use_mtp", "mtp_transformer_layers", "num_mtp_modules", "shared_intermediate_size"},
 };
 
 constexpr Family kLlama4 = {
@@ -268,7 +268,7 @@ constexpr Family kLlama4Text = {
     .read = read_llama4,
     .names = {.experts = "num_local_experts"},
     .attention_bias = Bias::kFieldOrFalse,
-    .ignored = {"attn_scale", "attn_temperature_tuning", "floor_scale", "for_llm_compressor"},
+    .ignored = { "attn_scale", "attn_temperature_tuning", "floor_scale", "for_llm_compressor"},
 };
 
 // hidden_act is in the files, but Gemma's code reads hidden_activation.

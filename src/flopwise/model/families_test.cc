@@ -784,7 +784,9 @@ TEST(FamilyErrors, ModelType) {
        "gemma3, phi3, baichuan, internlm, internlm2, PanguEmbedded, qwen, chatglm, glm, "
        "glm4, cohere, cohere2, stablelm, stablelm_epoch, olmo, olmo2, olmo3, olmoe, exaone4, "
        "smollm3, granite, granitemoe, minicpm, phimoe, dbrx, grok-1, t5, mt5, bert, roberta, "
-       "xlm-roberta, camembert, distilbert, modernbert, nomic_bert, bart, mbart, marian"},
+       "xlm-roberta, camembert, distilbert, modernbert, nomic_bert, bart, mbart, marian, "
+       "deepseek_v2, deepseek_v3, kimi_k2, glm4_moe_lite, glm4_moe, gpt_oss, minimax_m2, llama4, "
+       "llama4_text"},
       {"[]", "config.json: expected a JSON object, got an array"},
   });
 }

@@ -164,8 +164,8 @@ class Validator {
     size_or_zero(where + ".shared_d_ff", moe.shared_d_ff);
     require(!moe.shared_gate || moe.shared_d_ff > 0,
             where + ": shared_gate only with a shared expert");
-    const bool top_k_last = moe.score == RouterScore::kSoftmaxThenTopK ||
-                            moe.score == RouterScore::kSigmoidThenTopK;
+    const bool top_k_last =
+        moe.score == RouterScore::kSoftmaxThenTopK || moe.score == RouterScore::kSigmoidThenTopK;
     require(!moe.renormalise || top_k_last, where + ": renormalise only where top-k comes last");
     require(!moe.correction_bias || top_k_last,
             where + ": a correction bias only where top-k comes last");

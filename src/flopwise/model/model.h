@@ -123,10 +123,10 @@ struct Moe {
   std::int64_t shared_d_ff = 0;     // width of all shared experts together; 0: none
   bool shared_gate = false;  // sigmoid(x w) times the shared expert's output, w [D] (Qwen2-MoE)
   RouterScore score = RouterScore::kSoftmaxThenTopK;
-  bool renormalise = false;  // divide the k weights by their sum; only where top-k comes last
+  bool renormalise = false;      // divide the k weights by their sum; only where top-k comes last
   bool correction_bias = false;  // [E], added to the scores for the choice only; no gradient
   double scaling = 1;            // the k weights times this
-  bool router_bias = false;  // [E], added to the router's scores
+  bool router_bias = false;      // [E], added to the router's scores
   friend bool operator==(const Moe&, const Moe&) = default;
 };
 

@@ -24,8 +24,8 @@ enum class AttentionKernel { kFlash, kPlain };
 AttentionKernel parse_attention_kernel(std::string_view text);
 
 // How a step with a cache runs latent attention. Absorbed: the matrices that make keys and values
-// of the latent are applied to queries and outputs instead, and the cache holds the latent. Expanded:
-// the cache holds the keys and values of all heads.
+// of the latent are applied to queries and outputs instead, and the cache holds the latent.
+// Expanded: the cache holds the keys and values of all heads.
 enum class LatentMode { kAbsorbed, kExpanded };
 LatentMode parse_latent_mode(std::string_view text);
 

@@ -79,6 +79,9 @@ Workload JobContext::workload(Mode mode, std::int64_t queries, std::int64_t keys
     request.source = job.draw.sizes().at("R");
   }
   request.kernel = job.kernel;
+  // One way of running latent attention with each kernel.
+  request.latent =
+      job.kernel == AttentionKernel::kFlash ? LatentMode::kAbsorbed : LatentMode::kExpanded;
   return resolve(request, model);
 }
 

@@ -53,6 +53,20 @@ Attention any_attention(PositionKind position, const AttentionMask& mask) {
   a.softcap = pick(3) == 0 ? 5 : 0;
   a.dropout = pick(4) == 0 ? 0.3 : 0;
   a.mask = mask;
+  a.sinks = pick(4) == 0;
+  a.gate = static_cast<OutputGate>(pick(3));
+  return a;
+}
+
+Attention any_latent_attention() {
+  Attention a;
+  a.heads = a.kv_heads = 2 + pick(3);
+  a.latent = LatentAttention{coin() ? 20 : 0, 30, 12, 4};
+  a.head_dim = 16;
+  a.value_dim = coin() ? 16 : 10;
+  a.rotary_dim = 4;
+  a.o_bias = coin();
+  a.mask = {MaskKind::kCausal, 0};
   return a;
 }
 
@@ -73,8 +87,12 @@ Moe any_moe() {
   moe.expert = any_mlp(24);
   moe.shared_d_ff = coin() ? 40 : 0;
   moe.shared_gate = moe.shared_d_ff > 0 && coin();
-  moe.score = static_cast<RouterScore>(pick(2));
-  moe.renormalise = moe.score == RouterScore::kSoftmaxThenTopK && coin();
+  moe.score = static_cast<RouterScore>(pick(4));
+  const bool top_k_last =
+      moe.score == RouterScore::kSoftmaxThenTopK || moe.score == RouterScore::kSigmoidThenTopK;
+  moe.renormalise = top_k_last && coin();
+  moe.correction_bias = top_k_last && coin();
+  moe.scaling = coin() ? 1 : 2.5;
   moe.router_bias = coin();
   return moe;
 }
@@ -87,7 +105,9 @@ Layer any_layer(PositionKind position, const AttentionMask& mask, bool has_cross
   layer.placement = layer.parallel ? NormPlacement::kPre : static_cast<NormPlacement>(pick(5));
   layer.attention_norm = layer.parallel || layer.placement != NormPlacement::kPre || pick(4) > 0;
   layer.scaled_residual = !layer.parallel && pick(3) == 0;
-  layer.attention = any_attention(position, mask);
+  const bool is_latent =
+      position == PositionKind::kRotary && mask.kind == MaskKind::kCausal && !has_cross && coin();
+  layer.attention = is_latent ? any_latent_attention() : any_attention(position, mask);
   if (has_cross) {
     layer.cross = any_attention(PositionKind::kNone, {MaskKind::kFull, 0});
     layer.cross->heads = layer.attention.heads;

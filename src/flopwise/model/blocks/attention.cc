@@ -62,8 +62,8 @@ class AttentionBuilder {
     }
     const TensorId out =
         attention_core(builder_, name_, attention_, workload_, heads_, keys_, core);
-    TensorId merged = builder_.relabel(
-        name_ + ".out_heads", out, {a.batch, a.queries, heads_.query_heads, heads_.value_head});
+    TensorId merged = builder_.relabel(name_ + ".out_heads", out,
+                                       {a.batch, a.queries, heads_.query_heads, heads_.value_head});
     if (attention_.gate != OutputGate::kNone) merged = gated(merged);
     return builder_.linear_bias(name_ + ".o", merged,
                                 {heads_.query_heads, heads_.value_head, a.model}, builder_.hidden(),
@@ -139,7 +139,8 @@ class AttentionBuilder {
 
   TensorId cache(const std::string& part, const Axis& width, TensorId fresh) {
     return add_cache(builder_, name_ + "." + part,
-                     {builder_.axes().batch, keys_, heads_.kv_heads, width}, attention_.mask, fresh);
+                     {builder_.axes().batch, keys_, heads_.kv_heads, width}, attention_.mask,
+                     fresh);
   }
 
   // out [B,T,N,Hv] times a sigmoid of the layer's input, for each element or each head.
@@ -151,8 +152,7 @@ class AttentionBuilder {
     Axes positions = {a.batch, a.queries};
     weight.insert(weight.end(), of_gate.begin(), of_gate.end());
     positions.insert(positions.end(), of_gate.begin(), of_gate.end());
-    const TensorId scores =
-        builder_.linear(name_ + ".gate", inputs_.x, weight, positions, kPart);
+    const TensorId scores = builder_.linear(name_ + ".gate", inputs_.x, weight, positions, kPart);
     const TensorId gate = builder_.map(name_ + ".gate_sigmoid", scalar_sigmoid(), {scores}, kPart);
     return builder_.map(name_ + ".gated", scalar_mul(), {out, gate}, kPart);
   }

@@ -18,7 +18,8 @@ struct HeadAxes {
 };
 
 struct CoreInputs {
-  // [B,T,K,G,..] with [B,S,(K,)..]: scores are the sum of the products, one pair a part of the head.
+  // [B,T,K,G,..] with [B,S,(K,)..]: scores are the sum of the products, one pair a part of the
+  // head.
   std::vector<std::pair<TensorId, TensorId>> queries_keys;
   TensorId values = kNoTensor;      // [B,S,(K,)Hv]
   TensorId score_bias = kNoTensor;  // broadcast to [B,K,G,T,S]
@@ -30,8 +31,8 @@ TensorId attention_core(BlockBuilder& builder, const std::string& name, const At
                         const Workload& workload, const HeadAxes& heads, const Axis& keys,
                         const CoreInputs& inputs);
 
-// The cache `name` of `axes`, the keys second; `fresh`, on the queries' positions, is written to its
-// end unless it is kNoTensor.
+// The cache `name` of `axes`, the keys second; `fresh`, on the queries' positions, is written to
+// its end unless it is kNoTensor.
 TensorId add_cache(BlockBuilder& builder, const std::string& name, const Axes& axes,
                    const AttentionMask& mask, TensorId fresh);
 

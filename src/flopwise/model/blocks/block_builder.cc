@@ -113,6 +113,7 @@ TensorId BlockBuilder::relabel(const std::string& name, TensorId x, const Axes& 
   view.name = name;
   view.axes = axes;
   view.alias_of = x;
+  if (view.role == Role::kState) view.role = Role::kActivation;  // the cache is its owner
   const TensorId output = graph_.add_tensor(std::move(view));
   return emit(name, Relabel{}, {x}, output, graph_.tensor(x).component);
 }

@@ -14,8 +14,8 @@ Axis symbol_axis(const char* name) {
 
 class LatentAttentionBuilder {
  public:
-  LatentAttentionBuilder(BlockBuilder& builder, const std::string& name,
-                         const Attention& attention, const Workload& workload, TensorId x)
+  LatentAttentionBuilder(BlockBuilder& builder, const std::string& name, const Attention& attention,
+                         const Workload& workload, TensorId x)
       : builder_(builder), name_(name), attention_(attention), workload_(workload), x_(x) {}
 
   TensorId build() {
@@ -24,10 +24,10 @@ class LatentAttentionBuilder {
         name_ + ".kv_norm",
         builder_.linear(name_ + ".kv_a", x_, {axes().model, rank_}, positions(rank_), kPart),
         NormKind::kRms);
-    rotated_key_ = add_rotary(builder_, name_ + ".k_rotary",
-                              builder_.linear(name_ + ".k_rope", x_, {axes().model, rope_},
-                                              positions(rope_), kPart),
-                              rope_.size);
+    rotated_key_ = add_rotary(
+        builder_, name_ + ".k_rotary",
+        builder_.linear(name_ + ".k_rope", x_, {axes().model, rope_}, positions(rope_), kPart),
+        rope_.size);
     const bool absorbs =
         workload_.mode == Mode::kDecode && workload_.latent == LatentMode::kAbsorbed;
     return projected(absorbs ? absorbed() : expanded());
@@ -84,10 +84,9 @@ class LatentAttentionBuilder {
     const Axis kv_heads{"K", heads_.size};
     const HeadAxes heads{
         heads_, kv_heads, {"G", 1},
-         nope_, value_
+          nope_, value_
     };
-    const bool caches_latent =
-        keeps_cache(workload_) && workload_.latent == LatentMode::kAbsorbed;
+    const bool caches_latent = keeps_cache(workload_) && workload_.latent == LatentMode::kAbsorbed;
     TensorId latent = latent_;
     TensorId rotated_key = rotated_key_;
     Axis where = axes().queries;
@@ -113,19 +112,19 @@ class LatentAttentionBuilder {
     }
     CoreInputs inputs;
     inputs.queries_keys = {
-        {grouped("q_nope_groups", q_nope_, heads, nope_), on_keys("k_keys", k, {kv_heads, nope_})},
+        {grouped("q_nope_groups", q_nope_, heads, nope_), on_keys("k_keys", k,           {kv_heads, nope_})},
         {grouped("q_rope_groups", q_rope_, heads, rope_),
-         on_keys("k_rope_keys", rotated_key, rope_widths)}
+         on_keys("k_rope_keys",                                             rotated_key, rope_widths)      }
     };
     inputs.values = on_keys("v_keys", v, {kv_heads, value_});
-    return merged(attention_core(builder_, name_, attention_, workload_, heads, axes().keys, inputs),
-                  value_);
+    return merged(
+        attention_core(builder_, name_, attention_, workload_, heads, axes().keys, inputs), value_);
   }
 
   // One key/value head, the latent, for all queries.
   TensorId absorbed() {
     const HeadAxes heads{
-        heads_, {"K", 1},
+        heads_, {"K", 1          },
          {"G", heads_.size},
          rank_, rank_
     };

@@ -19,18 +19,18 @@ void read_meaningless_sizes(Config& config, const Attention& attention) {
                         head_dim == latent.rope_dim || head_dim == latent.nope_dim ||
                         head_dim == attention.value_dim;
   if (!is_known) {
-    throw UserError(fmt::format("{}: expected qk_rope_head_dim = {} or the sum with "
-                                "qk_nope_head_dim, {}, got {}",
-                                config.fields.where("head_dim"), latent.rope_dim,
-                                attention.head_dim, head_dim));
+    throw UserError(fmt::format(
+        "{}: expected qk_rope_head_dim = {} or the sum with "
+        "qk_nope_head_dim, {}, got {}",
+        config.fields.where("head_dim"), latent.rope_dim, attention.head_dim, head_dim));
   }
   const std::int64_t kv_heads =
       config.fields.integer_or("num_key_value_heads", attention.heads, 1, kMaxAxisSize);
   if (kv_heads == attention.heads) return;
-  throw UserError(fmt::format("{}: expected num_attention_heads = {}, since every head has its own "
-                              "keys, got {}",
-                              config.fields.where("num_key_value_heads"), attention.heads,
-                              kv_heads));
+  throw UserError(
+      fmt::format("{}: expected num_attention_heads = {}, since every head has its own "
+                  "keys, got {}",
+                  config.fields.where("num_key_value_heads"), attention.heads, kv_heads));
 }
 
 RouterScore read_scoring(Config& config) {
@@ -84,9 +84,10 @@ Attention read_latent_attention(Config& config) {
                                 fields.where("qk_rope_head_dim"), latent.rope_dim));
   }
   if (fields.boolean_or("attention_bias", false)) {
-    throw UserError(fmt::format("{}: expected false, latent attention with biases is not known, "
-                                "got true",
-                                fields.where("attention_bias")));
+    throw UserError(
+        fmt::format("{}: expected false, latent attention with biases is not known, "
+                    "got true",
+                    fields.where("attention_bias")));
   }
   read_meaningless_sizes(config, attention);
   return attention;
@@ -101,9 +102,10 @@ Moe read_deepseek_moe(Config& config, const Mlp& mlp) {
   moe.expert.d_ff = read_size(config, "moe_intermediate_size");
   const std::int64_t shared = fields.integer_or("n_shared_experts", 0, 0, kMaxAxisSize);
   if (shared > kMaxAxisSize / moe.expert.d_ff) {
-    throw UserError(fmt::format("{}: expected shared experts of at most 2^40 elements together, got "
-                                "{}",
-                                fields.where("n_shared_experts"), shared));
+    throw UserError(
+        fmt::format("{}: expected shared experts of at most 2^40 elements together, got "
+                    "{}",
+                    fields.where("n_shared_experts"), shared));
   }
   moe.shared_d_ff = shared * moe.expert.d_ff;
   moe.score = read_scoring(config);

@@ -27,8 +27,7 @@ std::vector<std::int64_t> read_rotated(Config& config, std::int64_t layers) {
   }
   for (const std::int64_t entry : rotated) {
     if (entry == 0 || entry == 1) continue;
-    throw UserError(
-        fmt::format("{}: expected 0 or 1, got {}", config.fields.where(field), entry));
+    throw UserError(fmt::format("{}: expected 0 or 1, got {}", config.fields.where(field), entry));
   }
   return rotated;
 }
@@ -39,17 +38,19 @@ std::vector<std::int64_t> read_moe_layers(Config& config, std::int64_t layers, s
   for (std::size_t i = 0; i < listed.size(); ++i) {
     const std::int64_t expected = static_cast<std::int64_t>(i + 1) * step - 1;
     if (listed[i] == expected && expected < layers) continue;
-    throw UserError(fmt::format("{}[{}]: expected {}, as interleave_moe_layer_step = {} says, got {}",
-                                config.fields.where("moe_layers"), i, expected, step, listed[i]));
+    throw UserError(
+        fmt::format("{}[{}]: expected {}, as interleave_moe_layer_step = {} says, got {}",
+                    config.fields.where("moe_layers"), i, expected, step, listed[i]));
   }
   if (listed.empty() || static_cast<std::int64_t>(listed.size()) == layers / step) return listed;
-  throw UserError(fmt::format("{}: expected {} layers, as interleave_moe_layer_step = {} says, got {}",
-                              config.fields.where("moe_layers"), layers / step, step,
-                              listed.size()));
+  throw UserError(
+      fmt::format("{}: expected {} layers, as interleave_moe_layer_step = {} says, got {}",
+                  config.fields.where("moe_layers"), layers / step, step, listed.size()));
 }
 
-// From a stack of equal dense layers of intermediate_size: experts of that width beside a shared one
-// every step-th layer, dense layers of intermediate_size_mlp between them, chunks where keys rotate.
+// From a stack of equal dense layers of intermediate_size: experts of that width beside a shared
+// one every step-th layer, dense layers of intermediate_size_mlp between them, chunks where keys
+// rotate.
 void make_llama4_layers(Config& config) {
   JsonFields& fields = config.fields;
   Stack& stack = *config.model.decoder;
@@ -149,8 +150,8 @@ void adjust_minimax_m2(Config& config, Layer& layer, Stack& /*stack*/) {
   if (fields.boolean_or("use_qk_norm", true)) attention.qk_norm = QkNorm::kFullWidth;
   const std::string type = fields.text_or("qk_norm_type", "per_layer");
   if (type != "per_layer") {
-    throw UserError(fmt::format("{}: expected per_layer, got {}", fields.where("qk_norm_type"),
-                                quoted(type)));
+    throw UserError(
+        fmt::format("{}: expected per_layer, got {}", fields.where("qk_norm_type"), quoted(type)));
   }
   attention.rotary_dim =
       fields.integer_or("rotary_dim", attention.rotary_dim, 2, attention.head_dim);
