@@ -69,6 +69,10 @@ void run(const Options& options, Context& context) {
     throw UserError(fmt::format("prove: expected one of MODEL, --einsum EXPR and --all, got {}",
                                 asked == 0 ? "none" : "several"));
   }
+  if (!options.einsum.empty() && (options.remat != "all" || options.kernel != "both")) {
+    throw UserError(
+        "prove --einsum: expected no --remat and no --attention-kernel, an einsum has neither");
+  }
   const ProveOptions request = request_of(options);
   std::vector<Proof> proofs;
   if (options.all) {

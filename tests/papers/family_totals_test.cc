@@ -3,6 +3,8 @@
 // one.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "flopwise/base/json.h"
 #include "flopwise/cost/params.h"
 #include "flopwise/model/build.h"

@@ -284,8 +284,7 @@ namespace {
 // A shard lies beside its index; a path could lead anywhere.
 void check_is_shard(const std::string& file, ShardFiles shards) {
   const bool may_be_bin = shards == ShardFiles::kSafetensorsOrBin;
-  const bool is_shard =
-      file.ends_with(".safetensors") || (may_be_bin && file.ends_with(".bin"));
+  const bool is_shard = file.ends_with(".safetensors") || (may_be_bin && file.ends_with(".bin"));
   if (file.find_first_of("/\\") != std::string::npos || file.find('\0') != std::string::npos ||
       file.size() > kMaxFileNameBytes || !is_shard) {
     throw UserError(

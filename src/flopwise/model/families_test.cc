@@ -774,7 +774,7 @@ void expect_errors(const std::vector<ErrorRow>& rows) {
 TEST(FamilyErrors, ModelType) {
   expect_errors({
       {R"({"model_type": "lama"})",
-       "config.json: unknown model_type 'lama', nearest: llama, gemma, glm"},
+       "config.json: unknown model_type 'lama', nearest: llama, llama4, gemma"},
       {R"({"model_type": 3})", "config.json: model_type: expected a text, got 3"},
       {R"({"hidden_size": 8})",
        "config.json: model_type: missing, expected one of gpt2, gpt_neox, opt, gptj, "

@@ -113,7 +113,7 @@ TEST(Validate, Errors) {
        [&](Model& model) { moe(model).active_experts = 5; }                                                                                                           },
       {"expected decoder.layer.moe: shared_gate only with a shared expert",
        [&](Model& model) { moe(model).shared_gate = true; }                                                                                                           },
-      {"expected decoder.layer.moe: renormalise only after a softmax over all experts",
+      {"expected decoder.layer.moe: renormalise only where top-k comes last",
        [&](Model& model) {
          Moe& experts = moe(model);
          experts.renormalise = true;

@@ -504,6 +504,70 @@ TEST(Check, ExpertsOneByOne) {
             "experts.up.weight once, and it is stored already\n");
 }
 
+// Latent attention, a dense layer and one of many experts, a correction bias.
+TEST(Check, LatentAttention) {
+  const Model model = model_from_config(
+      parse_json(R"({"model_type": "deepseek_v3", "hidden_size": 32, "num_hidden_layers": 2,
+          "num_attention_heads": 4, "q_lora_rank": 24, "kv_lora_rank": 16, "qk_nope_head_dim": 8,
+          "qk_rope_head_dim": 4, "v_head_dim": 6, "intermediate_size": 64, "n_routed_experts": 4,
+          "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1,
+          "first_k_dense_replace": 1, "n_group": 1, "vocab_size": 100})",
+                 "config.json"),
+      "tiny");
+  File file = {
+      {"model.embed_tokens.weight", {100, 32}},
+      {"model.norm.weight",         {32}     },
+      {"lm_head.weight",            {100, 32}}
+  };
+  const auto mlp = [&](const std::string& name, std::int64_t width) {
+    file.push_back({
+        name + ".gate_proj.weight", {width, 32}
+    });
+    file.push_back({
+        name + ".up_proj.weight", {width, 32}
+    });
+    file.push_back({
+        name + ".down_proj.weight", {32, width}
+    });
+  };
+  for (const std::string layer : {"model.layers.0.", "model.layers.1."}) {
+    file.push_back({layer + "input_layernorm.weight", {32}});
+    file.push_back({layer + "post_attention_layernorm.weight", {32}});
+    file.push_back({
+        layer + "self_attn.q_a_proj.weight", {24, 32}
+    });
+    file.push_back({layer + "self_attn.q_a_layernorm.weight", {24}});
+    file.push_back({
+        layer + "self_attn.q_b_proj.weight", {4 * 12, 24}
+    });
+    file.push_back({
+        layer + "self_attn.kv_a_proj_with_mqa.weight", {20, 32}
+    });
+    file.push_back({layer + "self_attn.kv_a_layernorm.weight", {16}});
+    file.push_back({
+        layer + "self_attn.kv_b_proj.weight", {4 * 14, 16}
+    });
+    file.push_back({
+        layer + "self_attn.o_proj.weight", {32, 24}
+    });
+  }
+  mlp("model.layers.0.mlp", 64);
+  file.push_back({
+      "model.layers.1.mlp.gate.weight", {4, 32}
+  });
+  file.push_back({"model.layers.1.mlp.gate.e_score_correction_bias", {4}});
+  for (int e = 0; e < 4; ++e) mlp(fmt::format("model.layers.1.mlp.experts.{}", e), 16);
+  mlp("model.layers.1.mlp.shared_experts", 16);
+  std::int64_t elements = 0;
+  for (const Made& made : file) {
+    std::int64_t product = 1;
+    for (const std::int64_t size : made.shape) product *= size;
+    elements += product;
+  }
+  EXPECT_EQ(differences(check(model, file)), agreement(static_cast<int>(elements)));
+  EXPECT_FALSE(check(model, changed(file, "e_score_correction_bias")).agrees());
+}
+
 TEST(Check, StackedExperts) {
   const auto stacked = [](std::vector<std::int64_t> up, std::vector<std::int64_t> down) {
     return experts_file([=](const std::string& layer) {
