@@ -114,7 +114,7 @@ function(flopwise_test program sources)
   flopwise_compile_as_test(${program})
   flopwise_precompiled(${program} flopwise_test_pch)
   gtest_discover_tests(${program} TEST_PREFIX "${program}." DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300)
+    PROPERTIES TIMEOUT 900)
 endfunction()
 
 # flopwise_part(OPTION FOLDER): a part that its option switches on; says so where it is not there.
