@@ -55,6 +55,8 @@ TEST(ProveErrors, Einsums) {
   const Row rows[] = {
       {"prove --einsum 'A[I,J] * B[J,K'",
        "einsum: column 15: expected ',' or ']' after an axis, got the end"                                                    },
+      {"prove --einsum 'ij->ji'",
+       "einsum: A[i,j] -> C[j,i] executes nothing, expected several operands or an axis to add up"                            },
       {"prove --einsum ij,jk --remat full",
        "prove --einsum: expected no --remat and no --attention-kernel, an einsum has neither"                                 },
       {"prove --einsum ''",                                                        "prove: --einsum: expected a value, got ''"},

@@ -92,6 +92,63 @@ TEST(ReportedFaults, KvCacheOf32kTokens) {
 }
 
 // torchtitan issues 274 and 280: which rule, 6N, 7N or 12? The output names its convention.
+// Bytes that one token writes, and that the cache holds at `context` positions in bf16.
+struct Cached {
+  std::int64_t per_token;
+  std::int64_t total;
+  friend bool operator==(const Cached&, const Cached&) = default;
+};
+Cached cached(const char* config, std::int64_t context, LatentMode latent = LatentMode::kAbsorbed) {
+  CountRequest request;
+  request.workload.mode = Mode::kDecode;
+  request.workload.context = context;
+  request.workload.latent = latent;
+  std::istringstream input(config);
+  const CountResult result = count_model(read_model("-", input), request);
+  const auto bytes = [](const Count& count) { return static_cast<std::int64_t>(count.value()); };
+  return {bytes(result.kv_cache->bytes_per_token), bytes(result.kv_cache->bytes_total)};
+}
+
+// K2, K4: 61 layers keep a latent of 512 and a rotated key of 64 elements, whatever
+// num_key_value_heads says; all heads' keys and values are what an expanded cache keeps.
+TEST(ReportedFaults, KvCacheOfLatentAttention) {
+  constexpr const char* kDeepseekV3 =
+      R"({"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61,
+          "num_attention_heads": 128, "num_key_value_heads": 128, "q_lora_rank": 1536,
+          "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+          "intermediate_size": 18432, "moe_intermediate_size": 2048, "n_routed_experts": 256,
+          "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3,
+          "vocab_size": 129280})";
+  constexpr std::int64_t kToken = 61 * (512 + 64) * 2;
+  EXPECT_EQ(cached(kDeepseekV3, 163'840), (Cached{kToken, 163'840 * kToken}));  // 10.723 GiB
+  EXPECT_EQ(cached(kDeepseekV3, 65'536), (Cached{kToken, 65'536 * kToken}));    // 4.289 GiB
+  constexpr std::int64_t kExpanded = 61 * 128 * (128 + 64 + 128) * 2;
+  EXPECT_EQ(cached(kDeepseekV3, 65'536, LatentMode::kExpanded),
+            (Cached{kExpanded, 65'536 * kExpanded}));  // 305 GiB
+}
+
+// K6: every other layer keeps a window of 128 positions.
+TEST(ReportedFaults, KvCacheOfAlternatingWindows) {
+  const Cached gpt_oss = cached(
+      R"({"model_type": "gpt_oss", "hidden_size": 2880, "num_hidden_layers": 24,
+          "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64,
+          "intermediate_size": 2880, "num_local_experts": 32, "num_experts_per_tok": 4,
+          "sliding_window": 128, "vocab_size": 201088})",
+      131'072);
+  constexpr std::int64_t kLayerToken = 2 * 8 * 64 * 2;
+  EXPECT_EQ(gpt_oss.total, 12 * kLayerToken * (131'072 + 128));  // 3 GiB and 3 MiB
+}
+
+// K10: H is a field, not D/N = 80.
+TEST(ReportedFaults, KvCacheOfHeadsThatAreNotDOverN) {
+  const Cached qwen3_4b = cached(
+      R"({"model_type": "qwen3", "hidden_size": 2560, "num_hidden_layers": 36,
+          "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+          "intermediate_size": 9728, "tie_word_embeddings": true, "vocab_size": 151936})",
+      1'024);
+  EXPECT_EQ(qwen3_4b.per_token, 147'456);
+}
+
 TEST(ReportedFaults, ConventionIsNamed) {
   MfuRequest request;
   request.counts = read_bare_counts("params=7e9");

@@ -188,18 +188,7 @@ constexpr Family kDeepseekV3 = {
 };
 
 // The class of DeepSeek-V3 with other sizes.
-constexpr Family kKimiK2 = {
-    .model_type = "kimi_k2",
-    .class_name = "DeepseekV3",
-    .read = read_decoder,
-    .moe = MoeRule::kFirstDense,
-    .router = RouterScore::kSigmoidThenTopK,
-    .routed_scaling = 2.5,
-    .first_dense = 3,
-    .latent = true,
-    .absent_query_rank = 1536,
-    .ignored = {"ep_size", "aux_loss_alpha", "seq_aux", "head_dim"},
-};
+constexpr Family kKimiK2 = renamed(kDeepseekV3, "kimi_k2", "DeepseekV3");
 
 constexpr Family kGlm4MoeLite = {
     .model_type = "glm4_moe_lite",

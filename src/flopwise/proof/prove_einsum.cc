@@ -190,6 +190,11 @@ Proof prove_einsum(const std::string& expression, const ProveOptions& options) {
   }
   for (const EinsumAxis& axis : spec.axes) draws.push_back(draw_sizes(spec, 0, axis.name));
   const EinsumCost cost = einsum_cost(spec, {}, find_dtype("bf16"));
+  if (cost.steps.empty()) {
+    throw UserError(
+        fmt::format("einsum: {} executes nothing, expected several operands or an axis to add up",
+                    proof.model));
+  }
   for (const Sizes& sizes : draws) {
     EinsumRun(spec, cost, options, sizes).run(ledger);
     proof.draws.push_back(describe(sizes));

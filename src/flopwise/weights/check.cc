@@ -11,211 +11,21 @@
 #include <utility>
 
 #include "flopwise/base/error.h"
-#include "flopwise/weights/names.h"
-#include "flopwise/weights/parameters.h"
-#include "flopwise/weights/slots.h"
-#include "flopwise/weights/stored_form.h"
+#include "flopwise/weights/place_matcher.h"
 
 namespace flopwise {
 namespace {
 
-constexpr const char* kEncoder = "encoder.";
 // Families whose matrices under the names of GPT-2 are stored transposed, as its Conv1D has them.
 constexpr std::string_view kConv1dFamilies[] = {"gpt2", "letters"};
 // As many missing experts are named one by one.
 constexpr std::size_t kNamedExperts = 8;
-
-struct Item {
-  const StoredTensor* tensor = nullptr;
-  StoredName name;
-};
-
-enum class Outcome { kHeld, kOtherShape, kCopy, kCompanion, kExtra };
-
-// What one stored tensor turned out to be.
-struct Finding {
-  Item item;
-  Outcome outcome = Outcome::kExtra;
-  std::vector<const Parameter*> parameters;  // held, copied, or accompanied
-  Unpacked unpacked;
-  Shape expected;
-  std::string why;  // of kExtra
-};
-
-struct PlaceFindings {
-  std::vector<Finding> findings;
-  Slots slots;    // of the layer
-  Slots outside;  // after it
-
-  Count failures() const {
-    Count count = 0;
-    for (const Finding& finding : findings) {
-      if (finding.outcome == Outcome::kExtra || finding.outcome == Outcome::kOtherShape) count += 1;
-    }
-    for (const Slot& slot : slots.all()) count += slot.missing_slices();
-    return count;
-  }
-};
-
-Count product_of(const Shape& shape) {
-  Count product = 1;
-  for (const Count size : shape) product *= size;
-  return product;
-}
 
 std::vector<std::string> names_of(const std::vector<const Parameter*>& parameters) {
   std::vector<std::string> names;
   for (const Parameter* parameter : parameters) names.push_back(parameter->name);
   return names;
 }
-
-// ---- one place: a layer, or all that is outside -------------------------------------------------
-
-class PlaceMatcher {
- public:
-  PlaceMatcher(Slots slots, Slots outside, bool in_encoder, bool is_conv1d, bool has_shapes,
-               const FindTensor& find)
-      : slots_(std::move(slots)),
-        outside_(std::move(outside)),
-        in_encoder_(in_encoder),
-        is_conv1d_(is_conv1d),
-        has_shapes_(has_shapes),
-        find_(find) {}
-
-  PlaceFindings match(const std::vector<Item>& items) {
-    std::vector<Finding> findings;
-    std::map<std::string, const Parameter*> accompanied;  // module -> what it holds
-    for (const Item& item : items) {
-      if (item.name.kind != NameKind::kParameter) continue;
-      findings.push_back(parameter(item));
-      const Finding& finding = findings.back();
-      const bool is_weight = item.name.leaf->parameter == "weight";
-      const bool may_be_quantised = !has_shapes_ || has_quantised_type(*item.tensor);
-      if (is_weight && may_be_quantised && finding.outcome != Outcome::kExtra) {
-        accompanied[item.name.module] = finding.parameters.front();
-      }
-    }
-    for (const Item& item : items) {
-      if (item.name.kind == NameKind::kParameter) continue;
-      const auto main = accompanied.find(item.name.module);
-      if (item.name.kind != NameKind::kCompanion) {
-        findings.push_back(extra(item, "no rule knows the name"));
-      } else if (main == accompanied.end()) {
-        findings.push_back(extra(item, "no quantised weight stands beside it"));
-      } else {
-        Finding finding = extra(item, "");
-        finding.outcome = Outcome::kCompanion;
-        finding.parameters = {main->second};
-        findings.push_back(std::move(finding));
-      }
-    }
-    return {std::move(findings), std::move(slots_), std::move(outside_)};
-  }
-
- private:
-  static Finding extra(const Item& item, std::string why) {
-    Finding finding;
-    finding.item = item;
-    finding.why = std::move(why);
-    return finding;
-  }
-
-  Slot* find_slot(const std::string& module, std::string_view leaf) {
-    for (const std::string& name : {fmt::format("{}.{}", module, leaf), module}) {
-      if (Slot* slot = slots_.find(name)) return slot;
-      if (in_encoder_) {
-        if (Slot* slot = outside_.find(kEncoder + name)) return slot;
-      }
-      if (Slot* slot = outside_.find(name)) return slot;
-      if (leaf != "weight") break;  // such as attention.sinks, which is no NAME.weight
-    }
-    return nullptr;
-  }
-
-  // Empty when the model lacks one of them.
-  std::vector<Slot*> slots_of(const Holding& holding, std::string_view leaf) {
-    std::vector<Slot*> slots;
-    for (const std::string& module : holding.parameters) {
-      Slot* slot = find_slot(module, leaf);
-      if (slot == nullptr) return {};
-      slots.push_back(slot);
-    }
-    return slots;
-  }
-
-  // The tensor as these parameters, when the model could store them so.
-  std::optional<Finding> as(const Item& item, const std::vector<Slot*>& slots) const {
-    Finding finding;
-    finding.item = item;
-    for (const Slot* slot : slots) finding.parameters.push_back(slot->parameter);
-    const std::vector<Shape> shapes = shapes_of(finding.parameters, item.name.rule->layout,
-                                                item.name.expert.has_value(), is_conv1d_);
-    if (shapes.empty()) return std::nullopt;
-    finding.outcome = Outcome::kHeld;
-    finding.expected = shapes.front();
-    if (!has_shapes_) return finding;
-    for (const Shape& shape : shapes) {
-      finding.unpacked = unpack(*item.tensor, item.name, find_, shape.back());
-      if (holds(finding.unpacked, shape)) {
-        finding.expected = shape;
-        return finding;
-      }
-    }
-    finding.outcome = Outcome::kOtherShape;
-    return finding;
-  }
-
-  // Of a flat array of two values a byte the number alone is known; an odd one is rounded up.
-  static bool holds(Unpacked& unpacked, const Shape& expected) {
-    if (unpacked.shape) return fits(*unpacked.shape, expected);
-    const Count elements = product_of(expected);
-    const bool is_whole = unpacked.elements == elements || unpacked.elements == elements + 1;
-    if (is_whole) unpacked.elements = elements;
-    return is_whole;
-  }
-
-  Finding parameter(const Item& item) {
-    const StoredName& name = item.name;
-    std::optional<Finding> other_shape;
-    std::vector<Slot*> of_other_shape;
-    std::string why = fmt::format("the model has no such parameter");
-    for (const Holding& holding : holdings_of(*name.rule)) {
-      const std::vector<Slot*> slots = slots_of(holding, name.leaf->parameter);
-      if (slots.empty()) continue;
-      const bool are_free = std::all_of(
-          slots.begin(), slots.end(), [&](const Slot* slot) { return slot->is_free(name.expert); });
-      if (!are_free && !holding.is_copy) {
-        why = fmt::format("the model has {} once, and it is stored already",
-                          slots.front()->parameter->name);
-        continue;
-      }
-      std::optional<Finding> finding = as(item, slots);
-      if (!finding) continue;
-      if (finding->outcome == Outcome::kHeld) {
-        if (holding.is_copy) {
-          finding->outcome = Outcome::kCopy;
-        } else {
-          for (Slot* slot : slots) slot->fill(name.expert);
-        }
-        return *std::move(finding);
-      }
-      if (!other_shape && !holding.is_copy) {
-        other_shape = std::move(finding);
-        of_other_shape = slots;
-      }
-    }
-    if (!other_shape) return extra(item, why);
-    for (Slot* slot : of_other_shape) slot->fill(name.expert);
-    return *std::move(other_shape);
-  }
-
-  Slots slots_;
-  Slots outside_;
-  bool in_encoder_;
-  bool is_conv1d_;
-  bool has_shapes_;
-  const FindTensor& find_;
-};
 
 // ---- the whole checkpoint ---------------------------------------------------------------------
 
@@ -295,12 +105,14 @@ class Checker {
   void match_outside() {
     sort_by_rule(outside_items_);
     sort_by_rule(outside_encoder_items_);
-    commit(matcher({}, false).match(outside_items_), false);
-    commit(matcher({}, true).match(outside_encoder_items_), true);
+    commit(match({}, false, outside_items_), false);
+    commit(match({}, true, outside_encoder_items_), true);
   }
 
-  PlaceMatcher matcher(const std::vector<Parameter>& parameters, bool in_encoder) const {
-    return {Slots(parameters), outside_, in_encoder, is_conv1d_, check_.has_shapes, find_};
+  PlaceFindings match(const std::vector<Parameter>& parameters, bool in_encoder,
+                      const std::vector<Item>& items) const {
+    return match_place({Slots(parameters), outside_, in_encoder, is_conv1d_, check_.has_shapes},
+                       items, find_);
   }
 
   // ---- layers
@@ -343,7 +155,7 @@ class Checker {
                      const std::vector<Item>& items) {
     for (OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
-      PlaceFindings found = matcher(kind.kind->parameters, in_encoder).match(items);
+      PlaceFindings found = match(kind.kind->parameters, in_encoder, items);
       if (found.failures() != 0) continue;
       kind.left -= 1;
       commit(std::move(found), in_encoder);
@@ -358,7 +170,7 @@ class Checker {
     std::optional<PlaceFindings> best;
     for (OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
-      PlaceFindings found = matcher(kind.kind->parameters, in_encoder).match(items);
+      PlaceFindings found = match(kind.kind->parameters, in_encoder, items);
       if (best && best->failures() <= found.failures()) continue;
       nearest = &kind;
       best = std::move(found);
@@ -490,12 +302,10 @@ class Checker {
                               : one.is_layer && one.repeat == 1 ? " of a layer"
                               : one.is_layer ? fmt::format(" of {} layers", one.repeat.str())
                                              : "";
-    const std::string stack = one.in_encoder && one.is_layer ? kEncoder : "";
+    const std::string stack = one.in_encoder && one.is_layer ? kEncoderPrefix : "";
     const std::vector<Shape> shapes = shapes_of({&parameter}, Layout::kLinear, false, false);
-    check_.missing.push_back(
-        {stack + parameter.name + where, shapes.front(), one.repeat,
-         one.slot.missing_slices() * one.repeat *
-             (parameter.experts == 0 ? parameter.slice() : parameter.slice())});
+    check_.missing.push_back({stack + parameter.name + where, shapes.front(), one.repeat,
+                              one.slot.missing_slices() * one.repeat * parameter.slice()});
   }
 
   void add_missing(const NotFound& one, const Example& example) {

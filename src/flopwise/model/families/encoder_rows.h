@@ -19,33 +19,9 @@ inline constexpr Family kRoberta = {
     .tied = true,
 };
 
-inline constexpr Family kXlmRoberta = {
-    .model_type = "xlm-roberta",
-    .class_name = "XLMRoberta",
-    .read = read_bert,
-    .absent = {.positions = 512},
-    .heads = roberta_heads,
-    .norm = NormKind::kLayer,
-    .placement = NormPlacement::kPost,
-    .activation = "gelu",
-    .gated = false,
-    .unused_position_rows = 2,
-    .tied = true,
-};
+inline constexpr Family kXlmRoberta = renamed(kRoberta, "xlm-roberta", "XLMRoberta");
 
-inline constexpr Family kCamembert = {
-    .model_type = "camembert",
-    .class_name = "Camembert",
-    .read = read_bert,
-    .absent = {.positions = 512},
-    .heads = roberta_heads,
-    .norm = NormKind::kLayer,
-    .placement = NormPlacement::kPost,
-    .activation = "gelu",
-    .gated = false,
-    .unused_position_rows = 2,
-    .tied = true,
-};
+inline constexpr Family kCamembert = renamed(kRoberta, "camembert", "Camembert");
 
 inline constexpr FieldNames kDistilbertNames = {.d_model = "dim",
                                                 .layers = "n_layers",

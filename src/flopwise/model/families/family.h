@@ -158,6 +158,13 @@ struct Family {
   const Family& (*variant)(const nlohmann::json& config) = nullptr;
 };
 
+// The same row for another model_type.
+constexpr Family renamed(Family row, std::string_view model_type, std::string_view class_name) {
+  row.model_type = model_type;
+  row.class_name = class_name;
+  return row;
+}
+
 // All families, in the order in which they are documented.
 std::span<const Family> families();
 // By model_type; nullptr when there is none.

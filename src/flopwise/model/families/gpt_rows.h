@@ -33,24 +33,7 @@ inline constexpr Family kGptj = {
     .ignored = {"summary_*"},
 };
 
-inline constexpr Family kCodegen = {
-    .model_type = "codegen",
-    .class_name = "CodeGen",
-    .read = read_decoder,
-    .names = kGptNames,
-    .absent = {.positions = 2048},
-    .norm = NormKind::kLayer,
-    .parallel = true,
-    .shared_norm = true,
-    .activation = "gelu_new",
-    .gated = false,
-    .d_ff_per_d_model = 4,
-    .mlp_bias = Bias::kAlways,
-    .head_bias = true,
-    .rotary_dim = 64,
-    .adjust = adjust_gptj,
-    .ignored = {"summary_*"},
-};
+inline constexpr Family kCodegen = renamed(kGptj, "codegen", "CodeGen");
 
 inline constexpr Family kGptBigcode = {
     .model_type = "gpt_bigcode",
@@ -161,42 +144,15 @@ inline constexpr Family kFalcon = {
 };
 
 // Falcon 40B before transformers had it: the block that is new in FalconConfig, and no field says.
-inline constexpr Family kRefinedWeb = {
-    .model_type = "RefinedWeb",
-    .class_name = "RW",
-    .read = read_decoder,
-    .names = kFalcon.names,
-    .absent = {.positions = 2048},
-    .norm = NormKind::kLayer,
-    .activation = "gelu",
-    .gated = false,
-    .d_ff_per_d_model = 4,
-    .mlp_bias = Bias::kFieldOrFalse,
-    .attention_bias = Bias::kFieldOrFalse,
-    .mlp_bias_field = "bias",
-    .attention_bias_field = "bias",
-    .tied = true,
-    .adjust = adjust_refined_web,
-};
+constexpr Family refined_web() {
+  Family family = renamed(kFalcon, "RefinedWeb", "RW");
+  family.adjust = adjust_refined_web;
+  return family;
+}
+inline constexpr Family kRefinedWeb = refined_web();
 
 // Falcon 7B and RW before that.
-inline constexpr Family kRefinedWebModel = {
-    .model_type = "RefinedWebModel",
-    .class_name = "RW",
-    .read = read_decoder,
-    .names = kFalcon.names,
-    .absent = {.positions = 2048},
-    .norm = NormKind::kLayer,
-    .activation = "gelu",
-    .gated = false,
-    .d_ff_per_d_model = 4,
-    .mlp_bias = Bias::kFieldOrFalse,
-    .attention_bias = Bias::kFieldOrFalse,
-    .mlp_bias_field = "bias",
-    .attention_bias_field = "bias",
-    .tied = true,
-    .adjust = adjust_falcon,
-};
+inline constexpr Family kRefinedWebModel = renamed(kFalcon, "RefinedWebModel", "RW");
 
 inline constexpr FieldNames kMptNames = {.d_model = "d_model",
                                          .layers = "n_layers",

@@ -32,8 +32,8 @@ std::vector<std::int64_t> read_rotated(Config& config, std::int64_t layers) {
   return rotated;
 }
 
-// moe_layers lists what interleave_moe_layer_step says, or says it alone.
-std::vector<std::int64_t> read_moe_layers(Config& config, std::int64_t layers, std::int64_t step) {
+// moe_layers may list what interleave_moe_layer_step says.
+void check_moe_layers(Config& config, std::int64_t layers, std::int64_t step) {
   const std::vector<std::int64_t> listed = config.fields.integers_or("moe_layers", {});
   for (std::size_t i = 0; i < listed.size(); ++i) {
     const std::int64_t expected = static_cast<std::int64_t>(i + 1) * step - 1;
@@ -42,7 +42,7 @@ std::vector<std::int64_t> read_moe_layers(Config& config, std::int64_t layers, s
         fmt::format("{}[{}]: expected {}, as interleave_moe_layer_step = {} says, got {}",
                     config.fields.where("moe_layers"), i, expected, step, listed[i]));
   }
-  if (listed.empty() || static_cast<std::int64_t>(listed.size()) == layers / step) return listed;
+  if (listed.empty() || static_cast<std::int64_t>(listed.size()) == layers / step) return;
   throw UserError(
       fmt::format("{}: expected {} layers, as interleave_moe_layer_step = {} says, got {}",
                   config.fields.where("moe_layers"), layers / step, step, listed.size()));
@@ -57,7 +57,7 @@ void make_llama4_layers(Config& config) {
   const Layer base = stack.groups.at(0).layer;
   const std::int64_t layers = stack.groups.at(0).repeat;
   const std::int64_t step = fields.integer_or("interleave_moe_layer_step", 1, 1, kLongestStep);
-  read_moe_layers(config, layers, step);
+  check_moe_layers(config, layers, step);
   const std::vector<std::int64_t> rotated = read_rotated(config, layers);
   const std::int64_t chunk = fields.integer_or("attention_chunk_size", 8192, 0, kMaxAxisSize);
   const bool normalises = fields.boolean_or("use_qk_norm", true);
