@@ -43,7 +43,7 @@ TEST(ActivationMemory, KorthikantiLayer) {
       model_from_letters("D=64,F=256,L=2,V=100,N=4,gated=0,tied=1,bias=1,norm=layer,positions=32");
   Layer& layer = model.decoder->groups[0].layer;
   layer.dropout = 0.1;
-  layer.attention.dropout = 0.1;
+  layer.attention->dropout = 0.1;
   CountRequest request;
   request.workload.seq_len = 32;
   request.workload.kernel = AttentionKernel::kPlain;

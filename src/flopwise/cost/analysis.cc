@@ -14,8 +14,9 @@ Rational ratio(Count part, Count whole) {
   return whole == Count(0) ? Rational(0) : Rational(part) / Rational(whole);
 }
 
+// What grows with the context: of attention, not of a recurrence.
 bool is_attention_op(const OpCost& op) {
-  return op.op_class == OpClass::kAttention;
+  return op.op_class == OpClass::kAttention && op.component == Component::kAttention;
 }
 bool is_layer_matmul(const OpCost& op) {
   return op.op_class == OpClass::kMatmul;
@@ -117,11 +118,13 @@ Crossover crossover(const Cost& cost, bool (*linear)(const OpCost&)) {
   return result;
 }
 
-// The layer kind listed last: the decoder's, and where windows and full attention alternate the
-// full one.
+// The layer kind with attention that is listed last: the decoder's, and where windows and full
+// attention alternate the full one. Null where no layer has attention.
 const Block* reported_layer(const Program& program) {
-  const auto found = std::find_if(program.blocks.rbegin(), program.blocks.rend(),
-                                  [](const Block& block) { return block.is_layer; });
+  const auto found =
+      std::find_if(program.blocks.rbegin(), program.blocks.rend(), [](const Block& block) {
+        return block.is_layer && block.graph.find("attention.qk") != kNoTensor;
+      });
   return found == program.blocks.rend() ? nullptr : &*found;
 }
 
@@ -163,6 +166,7 @@ Count ceil_count(const Rational& value) {
 
 void analyse_intensity(const AnalysisInput& input, Analysis& analysis) {
   const Block* layer = reported_layer(*input.forward);
+  if (layer == nullptr) return;
   Sizes sizes = input.forward->sizes_of(*layer);
   const CoreCost core = attention_core(layer->graph, input.types);
   analysis.attention_intensity_formula = in_groups(core.flops / core.bytes);
@@ -187,11 +191,12 @@ void analyse_intensity(const AnalysisInput& input, Analysis& analysis) {
 void analyse_relative_cost(const AnalysisInput& input, const Cost& cost, Analysis& analysis) {
   if (!input.intensity) return;
   const Block* layer = reported_layer(*input.forward);
+  if (layer == nullptr) return;
   Sizes sizes = input.forward->sizes_of(*layer);
   sizes["S"] = sizes.at("T");
   const CoreCost core = attention_core(layer->graph, input.types);
   const auto block = std::find_if(cost.blocks.rbegin(), cost.blocks.rend(),
-                                  [](const BlockCost& b) { return b.is_layer; });
+                                  [&](const BlockCost& b) { return b.name == layer->name; });
   Rational feed_forward = 0;
   for (const OpCost& op : block->ops) {
     const bool is_feed_forward = op.component == Component::kMlp && is_layer_matmul(op);
@@ -283,6 +288,7 @@ void analyse_shares(const Cost& cost, Analysis& analysis) {
 
 void analyse_naive_attention(const AnalysisInput& input, Analysis& analysis) {
   const Block* layer = reported_layer(*input.plain);
+  if (layer == nullptr) return;
   const Sizes sizes = input.plain->sizes_of(*layer);
   const Graph& graph = layer->graph;
   const std::vector<Traffic> traffic = traffic_of(graph, Fusion::kUnfused, input.types);

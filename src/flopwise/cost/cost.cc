@@ -177,6 +177,14 @@ std::optional<KvCache> kv_cache_of(const Program& decode, const ElementTypes& ty
       const Tensor& tensor = graph.tensors()[i];
       if (tensor.role != Role::kState) continue;
       found = true;
+      if (tensor.is_recurrent) {
+        const Expr bytes = elements(tensor) * bytes_per_element(tensor.element, types);
+        const Count total = bytes.eval_count(sizes, "kv_cache." + tensor.name) * layers;
+        cache.state_bytes += total;
+        cache.bytes_total += total;
+        cache.bytes_total_formula += block.repeat * bytes;
+        continue;
+      }
       const Axis& keys = tensor.axes.at(1);
       const Expr per_position = elements(tensor) / keys.size / tensor.axes.at(0).size *
                                 bytes_per_element(tensor.element, types);

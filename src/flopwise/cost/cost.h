@@ -100,6 +100,7 @@ struct KvCache {
   Expr bytes_total_formula;
   Count bytes_total;
   Count source_bytes;  // the part of bytes_total that cross-attention keeps of the source
+  Count state_bytes;   // the part that recurrences carry, whatever the context
 };
 // From the caches that the blocks of a decoding program hold; no value when there are none (an
 // encoder).

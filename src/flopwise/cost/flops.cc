@@ -44,7 +44,8 @@ class WorkVisitor {
   WorkVisitor(const Graph& graph, const Op& op) : graph_(graph), op_(op) {}
 
   Work operator()(const Contraction& kind) const {
-    const Expr factor = contracts(graph_, op_, kind.routed_axis) ? 2 : 1;
+    const bool adds = contracts(graph_, op_, kind.routed_axis) || starts_from_input(op_);
+    const Expr factor = adds ? 2 : 1;
     const Expr flops = factor * iteration_space(graph_, op_, false, kind.routed_axis);
     if (kind.op_class != OpClass::kAttention) return {kind.op_class, flops, flops};
     return {kind.op_class, flops, factor * iteration_space(graph_, op_, true, kind.routed_axis)};
@@ -139,12 +140,29 @@ class WorkVisitor {
     return convolution(OpClass::kMatmul, kind.of_kernel ? output() : input(1), input(0));
   }
 
+  // A multiply-add for each of the Q positions, those before the first included.
+  Work operator()(const CausalConvolution&) const { return taps(input(1), output()); }
+  Work operator()(const CausalConvolutionBackward& kind) const {
+    return taps(kind.of_kernel ? output() : input(1), input(0));
+  }
+  Work operator()(const Previous&) const { return free_of_cost(); }
+  Work operator()(const Prepend&) const { return free_of_cost(); }
+  // The rows of the batch are added up.
+  Work operator()(const PrependBackward& kind) const {
+    if (!kind.of_row) return free_of_cost();
+    return vector(elements(input(0)) / input(0).axes.at(1).size);
+  }
+
   Work operator()(const Relabel&) const { return free_of_cost(); }
   Work operator()(const CacheAppend&) const { return free_of_cost(); }
   Work operator()(const TakeOne&) const { return free_of_cost(); }
   Work operator()(const TakeOneBackward&) const { return free_of_cost(); }
 
  private:
+  static Work taps(const Tensor& kernel, const Tensor& out) {
+    const Expr flops = 2 * kernel.axes.at(0).size * elements(out);
+    return {OpClass::kMatmul, flops, flops};
+  }
   static Expr rows_of(const Tensor& x, const std::string& axis) {
     return elements(x) / axis_of(x, axis).size;
   }

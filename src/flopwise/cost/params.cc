@@ -39,4 +39,11 @@ Params params_of(const Program& program) {
   return params;
 }
 
+Params& Params::operator+=(const Params& other) {
+  total += other.total;
+  active += other.active;
+  for (std::size_t i = 0; i < by_component.size(); ++i) by_component[i] += other.by_component[i];
+  return *this;
+}
+
 }  // namespace flopwise

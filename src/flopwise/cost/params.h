@@ -17,6 +17,7 @@ struct Params {
   std::array<Count, kComponentCount> by_component = {};
 
   Count of(Component component) const { return by_component[static_cast<std::size_t>(component)]; }
+  Params& operator+=(const Params& other);
   Count embedding() const { return of(Component::kEmbedding) + of(Component::kUnembedding); }
 };
 

@@ -131,7 +131,8 @@ class TrafficCounter {
       const Expr rows = tensor.axes.at(0).size;
       return elements(tensor) / rows * min(elements(graph_.tensor(reader.inputs[0])), rows);
     }
-    if (graph_.tensor(view.storage).role == Role::kState) {
+    const bool is_cache = graph_.tensor(view.storage).role == Role::kState && !tensor.is_recurrent;
+    if (is_cache) {
       const Axis& keys = tensor.axes.at(1);
       return elements(tensor) / keys.size * tensor.keys_read;
     }

@@ -117,17 +117,12 @@ void BlockRun<Scalar>::allocate(TensorId tensor) {
   hold(tensor);
 }
 
+// What the operation computes from these arrays into those.
 template <typename Scalar>
-void BlockRun<Scalar>::run(std::size_t index) {
-  const Op& op = graph_.ops()[index];
-  for (const TensorId id : op.outputs) allocate(id);
-  // A change of names only: get() sees the owner's elements under them.
-  if (std::holds_alternative<Relabel>(op.kind)) return;
-  OpRun<Scalar> run{graph_, op, {}, {}, nullptr, 0, 0, 0, nullptr};
-  for (const TensorId id : op.inputs) run.inputs.push_back(get(id));
-  for (const TensorId id : op.outputs) run.outputs.push_back(get(id));
-  const LivePairs* live = live_pairs(op);
-  run.live = live;
+Tally BlockRun<Scalar>::perform(const Op& op, std::vector<Array<Scalar>> inputs,
+                                std::vector<Array<Scalar>> outputs) {
+  OpRun<Scalar> run{graph_, op, std::move(inputs), std::move(outputs), nullptr, 0, 0, 0, nullptr};
+  run.live = live_pairs(op);
   if (const auto* rotary = std::get_if<Rotary>(&op.kind)) {
     run.rotated = size_at(rotary->rotated, sizes_);
     run.first_position = size_at(rotary->first_position, sizes_);
@@ -137,13 +132,38 @@ void BlockRun<Scalar>::run(std::size_t index) {
   run.loss = &loss;
   const Tally before = thread_tally;
   run_op(run);
-  tallies_[index] = thread_tally - before;
+  const Tally performed = thread_tally - before;
   if (std::holds_alternative<CrossEntropy>(op.kind)) {
     loss_ = loss_ + loss / Scalar(static_cast<double>(loss_rows(run.inputs[0])));
   }
+  return performed;
+}
+
+template <typename Scalar>
+void BlockRun<Scalar>::run(std::size_t index) {
+  const Op& op = graph_.ops()[index];
+  if (is_in_recurrence(graph_, op)) {
+    if (prepared_.count(index) == 0) prepare_recurrence(index);
+    const std::vector<Array<Scalar>>& made = prepared_.at(index);
+    for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+      values_[static_cast<std::size_t>(op.outputs[i])] = made[i];
+      hold(op.outputs[i]);
+    }
+    prepared_.erase(index);
+    return;
+  }
+  for (const TensorId id : op.outputs) allocate(id);
+  // A change of names only: get() sees the owner's elements under them.
+  if (std::holds_alternative<Relabel>(op.kind)) return;
+  std::vector<Array<Scalar>> inputs;
+  std::vector<Array<Scalar>> outputs;
+  for (const TensorId id : op.inputs) inputs.push_back(get(id));
+  for (const TensorId id : op.outputs) outputs.push_back(get(id));
+  tallies_[index] = perform(op, std::move(inputs), std::move(outputs));
+  const LivePairs* live = live_pairs(op);
   for (const TensorId input : op.inputs) {
     const TensorId id = graph_.storage_of(input);
-    if (graph_.tensor(id).role != Role::kState) continue;
+    if (graph_.tensor(id).role != Role::kState || graph_.tensor(id).is_recurrent) continue;
     std::set<std::int64_t> seen;
     if (live != nullptr) {
       for (const auto& keys : live->keys) seen.insert(keys.begin(), keys.end());
@@ -151,6 +171,113 @@ void BlockRun<Scalar>::run(std::size_t index) {
     const std::int64_t keys = size_at(graph_.tensor(id).axes.at(1).size, sizes_);
     keys_read_[id] = live != nullptr ? static_cast<std::int64_t>(seen.size()) : keys;
     keys_needed_[id] = live != nullptr ? live->most_keys : keys;
+  }
+}
+
+namespace {
+
+// Position t of x[B,T,..], or x itself where it has no such axis.
+template <typename Scalar>
+Array<Scalar> at_position(const Array<Scalar>& x, const std::string& axis, std::int64_t t) {
+  if (find_axis(x.shape(), axis) < 0) return x;
+  Shape shape = x.shape();
+  FLOPWISE_CHECK(shape.at(1).name == axis, "positions are the second axis");
+  const std::int64_t length = shape[1].size;
+  const std::int64_t batch = shape[0].size;
+  shape[1].size = 1;
+  Array<Scalar> slice(shape);
+  const std::int64_t row = slice.size() / batch;
+  for (std::int64_t b = 0; b < batch; ++b) {
+    for (std::int64_t i = 0; i < row; ++i) slice[b * row + i] = x[(b * length + t) * row + i];
+  }
+  return slice;
+}
+
+template <typename Scalar>
+void put_position(const Array<Scalar>& slice, std::int64_t t, Array<Scalar>& x) {
+  const std::int64_t length = x.shape().at(1).size;
+  const std::int64_t batch = x.shape().at(0).size;
+  const std::int64_t row = slice.size() / batch;
+  for (std::int64_t b = 0; b < batch; ++b) {
+    for (std::int64_t i = 0; i < row; ++i) x[(b * length + t) * row + i] = slice[b * row + i];
+  }
+}
+
+}  // namespace
+
+// Runs the operations of a recurrence from `begin` that are of one pass: position by position, and
+// at the end what has no positions.
+template <typename Scalar>
+void BlockRun<Scalar>::prepare_recurrence(std::size_t begin) {
+  const std::vector<Op>& ops = graph_.ops();
+  const RegionId region = ops[begin].region;
+  const Pass pass = ops[begin].pass;
+  std::size_t end = begin;
+  std::map<TensorId, Array<Scalar>> made;
+  std::string axis;
+  std::int64_t length = 0;
+  for (; end < ops.size() && ops[end].region == region && ops[end].pass == pass; ++end) {
+    const Op& op = ops[end];
+    FLOPWISE_CHECK(!std::holds_alternative<Relabel>(op.kind), op.name + ": inside a recurrence");
+    for (const TensorId id : op.outputs) {
+      const bool is_in_place = graph_.tensor(id).role == Role::kState || in_place_.count(id) > 0;
+      made[id] = is_in_place ? get(id) : Array<Scalar>(shape_of(id));
+    }
+    if (std::holds_alternative<Previous>(op.kind)) {
+      const Extent positions = shape_of(op.outputs[0]).at(1);
+      axis = positions.name;
+      length = positions.size;
+    }
+  }
+  FLOPWISE_CHECK(length > 0, ops[begin].name + ": a recurrence carries something on");
+  const auto value_of_tensor = [&](TensorId id) {
+    const auto found = made.find(graph_.storage_of(id));
+    return found == made.end() ? get(id) : found->second.viewed_as(shape_of(id));
+  };
+  const auto has_positions = [&](const Op& op) {
+    return has_axis(graph_.tensor(op.outputs[0]), axis);
+  };
+
+  for (std::int64_t step = 0; step < length; ++step) {
+    const std::int64_t t = pass == Pass::kBackward ? length - 1 - step : step;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Op& op = ops[i];
+      if (!has_positions(op)) continue;
+      std::vector<Array<Scalar>> outputs;
+      if (std::holds_alternative<Previous>(op.kind)) {
+        // All positions, of which those that are there by now are right.
+        outputs = {Array<Scalar>(shape_of(op.outputs[0]))};
+        std::vector<Array<Scalar>> inputs;
+        for (const TensorId id : op.inputs) inputs.push_back(value_of_tensor(id));
+        tallies_[i] = perform(op, inputs, outputs);
+        outputs[0] = at_position(outputs[0], axis, t);
+      } else {
+        std::vector<Array<Scalar>> inputs;
+        for (const TensorId id : op.inputs) {
+          inputs.push_back(at_position(value_of_tensor(id), axis, t));
+        }
+        for (const TensorId id : op.outputs) {
+          outputs.push_back(at_position(made.at(id), axis, t));
+        }
+        const Tally performed = perform(op, std::move(inputs), outputs);
+        if (step == 0) tallies_[i] = {};
+        tallies_[i] += performed;
+      }
+      for (std::size_t out = 0; out < outputs.size(); ++out) {
+        put_position(outputs[out], t, made.at(op.outputs[out]));
+      }
+    }
+  }
+  for (std::size_t i = begin; i < end; ++i) {
+    const Op& op = ops[i];
+    if (!has_positions(op)) {
+      std::vector<Array<Scalar>> inputs;
+      std::vector<Array<Scalar>> outputs;
+      for (const TensorId id : op.inputs) inputs.push_back(value_of_tensor(id));
+      for (const TensorId id : op.outputs) outputs.push_back(made.at(id));
+      tallies_[i] = perform(op, std::move(inputs), std::move(outputs));
+    }
+    for (const TensorId id : op.outputs) prepared_[i].push_back(made.at(id));
   }
 }
 

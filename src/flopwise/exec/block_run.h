@@ -73,6 +73,9 @@ class BlockRun {
   bool counts_as_activation(TensorId storage) const;
   const LivePairs* live_pairs(const Op& op);
   void run(std::size_t index);
+  Tally perform(const Op& op, std::vector<Array<Scalar>> inputs,
+                std::vector<Array<Scalar>> outputs);
+  void prepare_recurrence(std::size_t begin);
   void allocate(TensorId tensor);
   void hold(TensorId storage);
   void release(TensorId storage);
@@ -92,6 +95,8 @@ class BlockRun {
   std::map<std::string, LivePairs> pairs_;
   std::map<TensorId, std::int64_t> keys_read_;
   std::map<TensorId, std::int64_t> keys_needed_;
+  // Results of operations of a recurrence, which are made together before their turns.
+  std::map<std::size_t, std::vector<Array<Scalar>>> prepared_;
   std::vector<Tally> tallies_;
   Scalar loss_ = 0.0;
   std::map<TensorId, std::int64_t> held_;  // bytes of the activations alive

@@ -56,6 +56,16 @@ void run_kind(const Convolution& kind, OpRun<Scalar>& run);
 template <typename Scalar>
 void run_kind(const ConvolutionBackward& kind, OpRun<Scalar>& run);
 template <typename Scalar>
+void run_kind(const CausalConvolution& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const CausalConvolutionBackward& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Previous& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const Prepend& kind, OpRun<Scalar>& run);
+template <typename Scalar>
+void run_kind(const PrependBackward& kind, OpRun<Scalar>& run);
+template <typename Scalar>
 void run_kind(const Relabel& kind, OpRun<Scalar>& run);
 template <typename Scalar>
 void run_kind(const CacheAppend& kind, OpRun<Scalar>& run);

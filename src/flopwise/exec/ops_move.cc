@@ -103,6 +103,66 @@ void run_kind(const Combine&, OpRun<Scalar>& run) {
   copy_all(run);
 }
 
+// Rows of x[B,T,..] moved by one position. Of a recurrence the executor runs it position by
+// position (block_run.cc): a row of x exists when the next position asks for it.
+template <typename Scalar>
+void run_kind(const Previous& kind, OpRun<Scalar>& run) {
+  const Array<Scalar>& in = run.inputs[0];
+  Array<Scalar>& out = run.outputs[0];
+  const std::int64_t batch = in.shape().at(0).size;
+  const std::int64_t length = in.shape().at(1).size;
+  const std::int64_t row = in.size() / batch / length;
+  for (std::int64_t b = 0; b < batch; ++b) {
+    for (std::int64_t t = 0; t < length; ++t) {
+      const std::int64_t from = kind.reversed ? t + 1 : t - 1;
+      const bool inside = from >= 0 && from < length;
+      const bool has_state = !inside && run.inputs.size() > 1;
+      for (std::int64_t i = 0; i < row; ++i) {
+        Scalar value = 0.0;
+        if (inside) value = in[(b * length + from) * row + i];
+        if (has_state) value = run.inputs[1][b * row + i];
+        out[(b * length + t) * row + i] = value;
+      }
+    }
+  }
+}
+
+template <typename Scalar>
+void run_kind(const Prepend&, OpRun<Scalar>& run) {
+  const Array<Scalar>& in = run.inputs[0];
+  Array<Scalar>& out = run.outputs[0];
+  const std::int64_t batch = out.shape().at(0).size;
+  const std::int64_t length = out.shape().at(1).size;
+  const std::int64_t row = out.size() / batch / length;
+  FLOPWISE_CHECK(in.size() == batch * (length - 1) * row, run.op.name + ": one position more");
+  for (std::int64_t b = 0; b < batch; ++b) {
+    for (std::int64_t i = 0; i < row && run.inputs.size() > 1; ++i) {
+      out[b * length * row + i] = run.inputs[1][i];
+    }
+    for (std::int64_t i = 0; i < (length - 1) * row; ++i) {
+      out[(b * length + 1) * row + i] = in[b * (length - 1) * row + i];
+    }
+  }
+}
+
+template <typename Scalar>
+void run_kind(const PrependBackward& kind, OpRun<Scalar>& run) {
+  const Array<Scalar>& d_out = run.inputs[0];
+  Array<Scalar>& result = run.outputs[0];
+  const std::int64_t batch = d_out.shape().at(0).size;
+  const std::int64_t length = d_out.shape().at(1).size;
+  const std::int64_t row = d_out.size() / batch / length;
+  for (std::int64_t b = 0; b < batch; ++b) {
+    for (std::int64_t i = 0; i < (kind.of_row ? row : (length - 1) * row); ++i) {
+      if (kind.of_row) {
+        result[i] = result[i] + d_out[b * length * row + i];
+      } else {
+        result[b * (length - 1) * row + i] = d_out[(b * length + 1) * row + i];
+      }
+    }
+  }
+}
+
 // The executor hands on the same memory under the new axes.
 template <typename Scalar>
 void run_kind(const Relabel&, OpRun<Scalar>& run) {
@@ -156,16 +216,19 @@ void run_kind(const TakeOneBackward& kind, OpRun<Scalar>& run) {
                  [&](std::int64_t from, std::int64_t to) { d_all[to] = d_one[from]; });
 }
 
-#define FLOPWISE_INSTANTIATE(Scalar)               \
-  FLOPWISE_INSTANTIATE_RUN(Gather, Scalar)         \
-  FLOPWISE_INSTANTIATE_RUN(GatherBackward, Scalar) \
-  FLOPWISE_INSTANTIATE_RUN(TopK, Scalar)           \
-  FLOPWISE_INSTANTIATE_RUN(TopKBackward, Scalar)   \
-  FLOPWISE_INSTANTIATE_RUN(Dispatch, Scalar)       \
-  FLOPWISE_INSTANTIATE_RUN(Combine, Scalar)        \
-  FLOPWISE_INSTANTIATE_RUN(Relabel, Scalar)        \
-  FLOPWISE_INSTANTIATE_RUN(CacheAppend, Scalar)    \
-  FLOPWISE_INSTANTIATE_RUN(TakeOne, Scalar)        \
+#define FLOPWISE_INSTANTIATE(Scalar)                \
+  FLOPWISE_INSTANTIATE_RUN(Gather, Scalar)          \
+  FLOPWISE_INSTANTIATE_RUN(GatherBackward, Scalar)  \
+  FLOPWISE_INSTANTIATE_RUN(TopK, Scalar)            \
+  FLOPWISE_INSTANTIATE_RUN(TopKBackward, Scalar)    \
+  FLOPWISE_INSTANTIATE_RUN(Dispatch, Scalar)        \
+  FLOPWISE_INSTANTIATE_RUN(Combine, Scalar)         \
+  FLOPWISE_INSTANTIATE_RUN(Previous, Scalar)        \
+  FLOPWISE_INSTANTIATE_RUN(Prepend, Scalar)         \
+  FLOPWISE_INSTANTIATE_RUN(PrependBackward, Scalar) \
+  FLOPWISE_INSTANTIATE_RUN(Relabel, Scalar)         \
+  FLOPWISE_INSTANTIATE_RUN(CacheAppend, Scalar)     \
+  FLOPWISE_INSTANTIATE_RUN(TakeOne, Scalar)         \
   FLOPWISE_INSTANTIATE_RUN(TakeOneBackward, Scalar)
 FLOPWISE_FOR_EACH_SCALAR(FLOPWISE_INSTANTIATE)
 

@@ -62,10 +62,8 @@ void run_kind(const Contraction& kind, OpRun<Scalar>& run) {
   const Array<Scalar>& a = run.inputs[0];
   const Array<Scalar>& b = run.inputs[1];
   Array<Scalar>& out = run.outputs[0];
-  const bool accumulates = adds_up(a.shape(), b.shape(), out.shape());
+  const bool accumulates = adds_up(a.shape(), b.shape(), out.shape()) || starts_from_input(run.op);
   if (starts_from_input(run.op)) {
-    FLOPWISE_CHECK(accumulates,
-                   run.op.name + ": a product that is no sum has nothing to start from");
     for_each_point<2>({&out.shape(), &run.inputs[2].shape()}, run.live,
                       [&](const Offsets<2>& at) { out[at[0]] = run.inputs[2][at[1]]; });
   }
@@ -151,12 +149,99 @@ void run_kind(const ConvolutionBackward& kind, OpRun<Scalar>& run) {
   }
 }
 
-#define FLOPWISE_INSTANTIATE(Scalar)            \
-  FLOPWISE_INSTANTIATE_RUN(Contraction, Scalar) \
-  FLOPWISE_INSTANTIATE_RUN(Sum, Scalar)         \
-  FLOPWISE_INSTANTIATE_RUN(Broadcast, Scalar)   \
-  FLOPWISE_INSTANTIATE_RUN(Convolution, Scalar) \
-  FLOPWISE_INSTANTIATE_RUN(ConvolutionBackward, Scalar)
+namespace {
+
+// What lies at position t - Q + 1 + q of x[B, T, ..], t and q from 0, as an offset into x or,
+// before its first position, into the state [B, Q-1, ..]. Calls body(in x or not, offset there,
+// offset kernel, offset out) for every product, kernel [Q, ..], out [B, T, ..].
+template <typename Body>
+void for_each_tap(const Shape& x, const Shape& kernel, Body body) {
+  const std::int64_t taps = kernel.at(0).size;
+  const std::int64_t batch = x.at(0).size;
+  const std::int64_t length = x.at(1).size;
+  const std::int64_t channels = elements(kernel) / taps;
+  FLOPWISE_CHECK(elements(x) == batch * length * channels,
+                 "causal convolution: input and kernel have other channels");
+  for (std::int64_t b = 0; b < batch; ++b) {
+    for (std::int64_t t = 0; t < length; ++t) {
+      for (std::int64_t q = 0; q < taps; ++q) {
+        const std::int64_t from = t - taps + 1 + q;
+        const bool inside = from >= 0;
+        const std::int64_t row = inside ? b * length + from : b * (taps - 1) + taps - 1 + from;
+        for (std::int64_t c = 0; c < channels; ++c) {
+          body(inside, row * channels + c, q * channels + c, (b * length + t) * channels + c);
+        }
+      }
+    }
+  }
+}
+
+// The last positions of the state and x together become the state.
+template <typename Scalar>
+void keep_last(const Array<Scalar>& x, Array<Scalar>& state) {
+  const std::int64_t batch = x.shape().at(0).size;
+  const std::int64_t length = x.shape().at(1).size;
+  const std::int64_t held = state.shape().at(1).size;
+  const std::int64_t channels = x.size() / batch / length;
+  for (std::int64_t b = 0; b < batch; ++b) {
+    for (std::int64_t i = 0; i < held; ++i) {
+      const std::int64_t from = length + i;  // in the state and x behind one another
+      for (std::int64_t c = 0; c < channels; ++c) {
+        state[(b * held + i) * channels + c] = from < held
+                                                   ? state[(b * held + from) * channels + c]
+                                                   : x[(b * length + from - held) * channels + c];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <typename Scalar>
+void run_kind(const CausalConvolution&, OpRun<Scalar>& run) {
+  const Array<Scalar>& x = run.inputs[0];
+  const Array<Scalar>& kernel = run.inputs[1];
+  const bool has_state = run.inputs.size() > 2;
+  Array<Scalar>& out = run.outputs[0];
+  for_each_tap(x.shape(), kernel.shape(),
+               [&](bool inside, std::int64_t from, std::int64_t w, std::int64_t o) {
+                 Scalar value = 0.0;
+                 if (inside) value = x[from];
+                 if (!inside && has_state) value = run.inputs[2][from];
+                 out[o] = out[o] + value * kernel[w];
+               });
+  if (has_state) keep_last(x, run.outputs.at(1));
+}
+
+// Of positions before the first nobody asks for a gradient, and their share of the kernel's is 0.
+template <typename Scalar>
+void run_kind(const CausalConvolutionBackward& kind, OpRun<Scalar>& run) {
+  const Array<Scalar>& d_out = run.inputs[0];
+  const Array<Scalar>& other = run.inputs[1];
+  Array<Scalar>& result = run.outputs[0];
+  const Array<Scalar>& x = kind.of_kernel ? other : result;
+  const Array<Scalar>& kernel = kind.of_kernel ? result : other;
+  for_each_tap(x.shape(), kernel.shape(),
+               [&](bool inside, std::int64_t from, std::int64_t w, std::int64_t o) {
+                 if (kind.of_kernel) {
+                   const Scalar value = inside ? other[from] : Scalar(0.0);
+                   result[w] = result[w] + value * d_out[o];
+                 } else {
+                   Scalar outside = 0.0;
+                   Scalar& place = inside ? result[from] : outside;
+                   place = place + other[w] * d_out[o];
+                 }
+               });
+}
+
+#define FLOPWISE_INSTANTIATE(Scalar)                    \
+  FLOPWISE_INSTANTIATE_RUN(Contraction, Scalar)         \
+  FLOPWISE_INSTANTIATE_RUN(Sum, Scalar)                 \
+  FLOPWISE_INSTANTIATE_RUN(Broadcast, Scalar)           \
+  FLOPWISE_INSTANTIATE_RUN(Convolution, Scalar)         \
+  FLOPWISE_INSTANTIATE_RUN(ConvolutionBackward, Scalar) \
+  FLOPWISE_INSTANTIATE_RUN(CausalConvolution, Scalar)   \
+  FLOPWISE_INSTANTIATE_RUN(CausalConvolutionBackward, Scalar)
 FLOPWISE_FOR_EACH_SCALAR(FLOPWISE_INSTANTIATE)
 
 }  // namespace flopwise::exec

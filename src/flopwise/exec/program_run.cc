@@ -102,6 +102,18 @@ void ModelState<Scalar>::keep(const std::string& key, const Array<Scalar>& cache
 }
 
 template <typename Scalar>
+Array<Scalar> ModelState<Scalar>::recurrent_state(const std::string& key,
+                                                  const Shape& shape) const {
+  const auto found = recurrent_.find(key);
+  return found == recurrent_.end() ? Array<Scalar>(shape) : found->second.copy();
+}
+
+template <typename Scalar>
+void ModelState<Scalar>::keep_recurrent_state(const std::string& key, const Array<Scalar>& state) {
+  recurrent_[key] = state.copy();
+}
+
+template <typename Scalar>
 std::int64_t ModelState<Scalar>::cached_elements() const {
   std::int64_t sum = 0;
   for (const auto& [key, cache] : caches_) sum += cache.rows.size();
@@ -158,7 +170,8 @@ void ProgramRun<Scalar>::give_inputs(const Block& block, std::int64_t number,
         run.set(id, state_.parameter(key, tensor, run.shape_of(id)));
         break;
       case Role::kState:
-        run.set(id, state_.cache(key, run.shape_of(id)));
+        run.set(id, tensor.is_recurrent ? state_.recurrent_state(key, run.shape_of(id))
+                                        : state_.cache(key, run.shape_of(id)));
         break;
       case Role::kConstant:
         run.set(id, constant(tensor, run.shape_of(id), sizes_[layers_.back().block]));
@@ -184,6 +197,10 @@ template <typename Scalar>
 Array<Scalar> ProgramRun<Scalar>::input(const Graph& graph, TensorId tensor,
                                         const Shape& shape) const {
   const Tensor& ids = graph.tensor(tensor);
+  if (!ids.shared && ids.name != "input" && ids.element == Element::kCompute) {
+    // Patches of an image, a spectrogram.
+    return random_array<Scalar>(shape, derived_seed(state_.seed(), ids.name), -1, 1);
+  }
   FLOPWISE_CHECK(ids.element == Element::kIndex, ids.name + ": no block hands this on");
   const std::int64_t range = id_range(graph, tensor, *layers_.back().run);
   const Sizes& sizes = sizes_[layers_.back().block];
@@ -264,7 +281,12 @@ void ProgramRun<Scalar>::keep_caches(const Block& block, std::int64_t number,
   for (TensorId id = 0; id < static_cast<TensorId>(graph.tensors().size()); ++id) {
     const Tensor& tensor = graph.tensor(id);
     if (tensor.role != Role::kState) continue;
-    state_.keep(parameter_key(block, number, tensor), run.get(id), run.keys_needed(id));
+    const std::string key = parameter_key(block, number, tensor);
+    if (tensor.is_recurrent) {
+      state_.keep_recurrent_state(key, run.get(id));
+    } else {
+      state_.keep(key, run.get(id), run.keys_needed(id));
+    }
   }
 }
 

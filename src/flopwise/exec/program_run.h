@@ -29,6 +29,9 @@ class ModelState {
   Array<Scalar> cache(const std::string& key, const Shape& shape);
   // Keeps the last `held` positions.
   void keep(const std::string& key, const Array<Scalar>& cache, std::int64_t held);
+  // What a recurrence carries from call to call; zeros before the first.
+  Array<Scalar> recurrent_state(const std::string& key, const Shape& shape) const;
+  void keep_recurrent_state(const std::string& key, const Array<Scalar>& state);
   // Elements of all caches.
   std::int64_t cached_elements() const;
 
@@ -41,6 +44,7 @@ class ModelState {
     Array<Scalar> rows;  // [B,held,..]
   };
   std::map<std::string, Cache> caches_;
+  std::map<std::string, Array<Scalar>> recurrent_;
 };
 
 // "layer/2/attention.q.weight"; a shared tensor is its name alone.

@@ -31,8 +31,10 @@ class Differentiator {
       while (region != kNoRegion && begin > 0 && forward_ops_[begin - 1].region == region) --begin;
       if (region == kNoRegion) {
         pull_back(forward_ops_[begin]);
+      } else if (graph_.region(region).is_recurrence) {
+        pull_back_recurrence(region, begin, end);
       } else {
-        pull_back_fused(region, begin, end);
+        pull_back_attention(region, begin, end);
       }
       end = begin;
     }
@@ -249,6 +251,25 @@ class Differentiator {
     }
   }
 
+  void pull(const Op& op, const CausalConvolution&, TensorId dy) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!wants(op.inputs[i])) continue;
+      emit_gradient(op, op.inputs[i], CausalConvolutionBackward{i == 1}, {dy, op.inputs[1 - i]});
+    }
+  }
+
+  void pull(const Op& op, const Prepend&, TensorId dy) {
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      if (wants(op.inputs[i])) emit_gradient(op, op.inputs[i], PrependBackward{i == 1}, {dy});
+    }
+  }
+
+  // Its gradient has been promised to the tensor that is carried on.
+  void pull(const Op& op, const Previous&, TensorId dy) {
+    emit(op.name + ".d_" + last_part(graph_.tensor(op.inputs[0]).name), Previous{true}, {dy},
+         {from_next_.at(op.inputs[0])}, op.component);
+  }
+
   void pull(const Op& op, const Relabel&, TensorId dy) {
     const TensorId result = new_gradient(op.inputs[0]);
     graph_.tensor(result).alias_of = dy;
@@ -271,47 +292,91 @@ class Differentiator {
   void pull(const Op& op, const TopKBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const CrossEntropyBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const ConvolutionBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const CausalConvolutionBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const TakeOneBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const PrependBackward&, TensorId) { no_gradient(op); }
   [[noreturn]] void no_gradient(const Op& op) {
     throw InternalError(op.name + ": this operation has no gradient");
   }
 
-  // ---- fused attention -----------------------------------------------------------------------
+  // ---- fused kernels -------------------------------------------------------------------------
+
+  std::vector<Op> forward_slice(std::size_t begin, std::size_t end) const {
+    return {forward_ops_.begin() + static_cast<std::ptrdiff_t>(begin),
+            forward_ops_.begin() + static_cast<std::ptrdiff_t>(end)};
+  }
+
+  std::vector<TensorId> read_since(std::size_t first_emitted) const {
+    std::vector<TensorId> read;
+    for (std::size_t i = first_emitted; i < emitted_.size(); ++i) {
+      read.insert(read.end(), emitted_[i].inputs.begin(), emitted_[i].inputs.end());
+    }
+    return read;
+  }
+
+  void insert_recomputed(std::size_t first_emitted, std::vector<Op> again) {
+    for (Op& op : again) {
+      op.pass = Pass::kRecompute;
+      op.region = region_;
+    }
+    emitted_.insert(emitted_.begin() + static_cast<std::ptrdiff_t>(first_emitted), again.begin(),
+                    again.end());
+  }
+
+  // The same rules inside, from the last position to the first: what is carried on gets a part of
+  // its gradient from the position behind, and is computed again.
+  void pull_back_recurrence(RegionId id, std::size_t begin, std::size_t end) {
+    const FusedKernel forward = graph_.region(id);
+    region_ = graph_.add_region({forward.name, kNoTensor, kNoTensor, Pass::kBackward, true});
+    const std::size_t first_emitted = emitted_.size();
+    const std::vector<Op> inner = forward_slice(begin, end);
+    for (const Op& op : inner) {
+      if (!std::holds_alternative<Previous>(op.kind)) continue;
+      const TensorId carried = op.inputs[0];
+      from_next_[carried] = new_gradient(carried, "grad." + graph_.tensor(carried).name + ".next");
+      give(carried, from_next_[carried]);
+    }
+    for (std::size_t i = end; i > begin; --i) pull_back(forward_ops_[i - 1]);
+
+    // The circle: until what is computed again asks for nothing more.
+    std::vector<TensorId> wanted = read_since(first_emitted);
+    std::vector<Op> again;
+    for (bool settled = false; !settled;) {
+      std::vector<Op> next = producers_of(graph_, inner, wanted, {forward.output});
+      settled = next.size() == again.size();
+      again = std::move(next);
+      for (const Op& op : again) wanted.insert(wanted.end(), op.inputs.begin(), op.inputs.end());
+    }
+    insert_recomputed(first_emitted, std::move(again));
+    region_ = kNoRegion;
+  }
 
   // The same rules inside, with three differences: the row sum of p*dp comes from o*do; nothing of
   // size T*S was kept, so what backward reads of it is computed again from the inputs and the row
   // log-sum-exp; all of it is one kernel.
-  void pull_back_fused(RegionId id, std::size_t begin, std::size_t end) {
-    const FusedAttention forward = graph_.region(id);
+  void pull_back_attention(RegionId id, std::size_t begin, std::size_t end) {
+    const FusedKernel forward = graph_.region(id);
     region_ = graph_.add_region({forward.name, kNoTensor, kNoTensor, Pass::kBackward});
     const std::size_t first_emitted = emitted_.size();
     emit_delta(forward);
     for (std::size_t i = end; i > begin; --i) pull_back(forward_ops_[i - 1]);
     delta_ = kNoTensor;
 
-    const std::vector<Op> inner(forward_ops_.begin() + static_cast<std::ptrdiff_t>(begin),
-                                forward_ops_.begin() + static_cast<std::ptrdiff_t>(end));
-    std::vector<TensorId> wanted;
-    for (std::size_t i = first_emitted; i < emitted_.size(); ++i) {
-      wanted.insert(wanted.end(), emitted_[i].inputs.begin(), emitted_[i].inputs.end());
-    }
     std::vector<Op> again =
-        producers_of(graph_, inner, wanted, {forward.output, forward.row_stats});
+        producers_of(graph_, forward_slice(begin, end), read_since(first_emitted),
+                     {forward.output, forward.row_stats});
     for (Op& op : again) {
-      op.pass = Pass::kRecompute;
-      op.region = region_;
       if (const auto* softmax = std::get_if<Softmax>(&op.kind)) {
         op.kind = SoftmaxFromStats{softmax->axis, softmax->scale};
         op.inputs = {op.inputs[0], forward.row_stats};  // a sink is part of the statistics
         op.outputs.resize(1);
       }
     }
-    emitted_.insert(emitted_.begin() + static_cast<std::ptrdiff_t>(first_emitted), again.begin(),
-                    again.end());
+    insert_recomputed(first_emitted, std::move(again));
     region_ = kNoRegion;
   }
 
-  void emit_delta(const FusedAttention& forward) {
+  void emit_delta(const FusedKernel& forward) {
     const TensorId d_output = gradient(forward.output);
     const TensorId product = new_gradient(forward.output, "grad." + forward.name + ".o_do");
     emit(forward.name + ".o_do", Map{scalar_mul()}, {forward.output, d_output}, {product},
@@ -330,6 +395,7 @@ class Differentiator {
   std::map<std::string, int> names_;
   RegionId region_ = kNoRegion;
   TensorId delta_ = kNoTensor;
+  std::map<TensorId, TensorId> from_next_;  // by what a recurrence carries on
 };
 
 }  // namespace

@@ -46,6 +46,13 @@ std::string kind_name(const OpKind& kind) {
     std::string operator()(const CrossEntropyBackward&) const { return "cross_entropy'"; }
     std::string operator()(const Convolution&) const { return "convolution"; }
     std::string operator()(const ConvolutionBackward&) const { return "convolution'"; }
+    std::string operator()(const CausalConvolution&) const { return "causal_convolution"; }
+    std::string operator()(const CausalConvolutionBackward&) const { return "causal_convolution'"; }
+    std::string operator()(const Previous& previous) const {
+      return previous.reversed ? "next" : "previous";
+    }
+    std::string operator()(const Prepend&) const { return "prepend"; }
+    std::string operator()(const PrependBackward&) const { return "prepend'"; }
     std::string operator()(const Relabel&) const { return "relabel"; }
     std::string operator()(const CacheAppend&) const { return "cache_append"; }
     std::string operator()(const TakeOne& take) const {
@@ -107,6 +114,8 @@ const char* name_of(Component component) {
   switch (component) {
     case Component::kAttention:
       return "attention";
+    case Component::kRecurrence:
+      return "recurrence";
     case Component::kMlp:
       return "mlp";
     case Component::kRouter:
@@ -163,7 +172,7 @@ OpId Graph::add_op(Op op) {
   return static_cast<OpId>(ops_.size()) - 1;
 }
 
-RegionId Graph::add_region(FusedAttention region) {
+RegionId Graph::add_region(FusedKernel region) {
   regions_.push_back(std::move(region));
   return static_cast<RegionId>(regions_.size()) - 1;
 }
@@ -218,6 +227,10 @@ Expr live_elements(const Tensor& tensor) {
 bool starts_from_input(const Op& op) {
   const auto* contraction = std::get_if<Contraction>(&op.kind);
   return contraction != nullptr && contraction->routed_axis.empty() && op.inputs.size() == 3;
+}
+
+bool is_in_recurrence(const Graph& graph, const Op& op) {
+  return op.region != kNoRegion && graph.region(op.region).is_recurrence;
 }
 
 std::string describe(const Tensor& tensor) {

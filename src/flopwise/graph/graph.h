@@ -30,7 +30,7 @@ enum class Role {
   kParameter,  // trainable
   kConstant,   // fixed and small: slopes of ALiBi
   kActivation,
-  kState,     // kept across calls: the KV cache
+  kState,     // kept across calls: the KV cache, and what a recurrence carries on
   kGradient,  // d loss / d tensor
 };
 
@@ -45,8 +45,17 @@ enum class Element {
 };
 
 // What a parameter or operation belongs to in a report (a bias belongs to its matrix).
-enum class Component { kAttention, kMlp, kRouter, kNorm, kEmbedding, kUnembedding, kOther };
-inline constexpr int kComponentCount = 7;
+enum class Component {
+  kAttention,
+  kRecurrence,  // state-space and linear-attention layers, short convolutions
+  kMlp,
+  kRouter,
+  kNorm,
+  kEmbedding,
+  kUnembedding,
+  kOther
+};
+inline constexpr int kComponentCount = 8;
 const char* name_of(Component component);
 
 // How a constant's values follow from its axes.
@@ -93,6 +102,8 @@ struct Tensor {
   // queries to come.
   Expr keys_read = 0;
   Expr keys_held = 0;
+  // State only: has no key axis; each call reads all of it and writes it anew.
+  bool is_recurrent = false;
 };
 
 // ---- operations --------------------------------------------------------------------------------
@@ -104,7 +115,7 @@ const char* name_of(OpClass op_class);
 // out = sum over the contracted axes of a*b, on axes matched by name. With `routed_axis` (E), each
 // token uses the slice of b that the router chose (input 3), so the axis is not run over. Without,
 // a third input is what the sums start from instead of 0: the scores of attention whose keys have
-// two parts.
+// two parts, the state of a recurrence to which a product is added.
 struct Contraction {
   OpClass op_class = OpClass::kMatmul;
   std::string routed_axis;
@@ -200,6 +211,27 @@ struct ConvolutionBackward {
   std::int64_t stride = 1;
   bool of_kernel = false;  // otherwise of the input
 };
+// out[B, t, ..] = sum over q of x[B, t - Q + 1 + q, ..] * w[q, ..]: each channel by itself over the
+// last Q positions. What lies before the first position is the third input, a state [B, Q-1, ..],
+// or 0; a second output is that state, afterwards the last Q-1 positions of all.
+struct CausalConvolution {};
+// From dy and the other operand: dx, or of_kernel dw.
+struct CausalConvolutionBackward {
+  bool of_kernel = false;
+};
+// out[B, t, ..] = in[B, t-1, ..]: what a recurrence finds at a position. Position 0 finds the
+// second input, a state [B, ..], or 0. Reversed, the gradient: in[B, t+1, ..], and 0 behind the
+// last.
+struct Previous {
+  bool reversed = false;
+};
+// out[B, T, D]: one more position in front of in[B, T-1, D], the second input [D] (a class token)
+// or zeros (padding).
+struct Prepend {};
+// From dy: dx, its positions but the first; of_row: d row, the first ones added up.
+struct PrependBackward {
+  bool of_row = false;
+};
 // The same memory under other axis names (T of new keys becomes S; N becomes K and G).
 struct Relabel {};
 // New keys or values written into their place in the cache.
@@ -212,11 +244,12 @@ struct TakeOneBackward {
   bool last = true;
 };
 
-using OpKind =
-    std::variant<Contraction, Map, Sum, Broadcast, Softmax, SoftmaxFromStats, SoftmaxBackward,
-                 SinkBackward, Norm, NormBackward, Gather, GatherBackward, TopK, TopKBackward,
-                 Dispatch, Combine, Rotary, Dropout, CrossEntropy, CrossEntropyBackward,
-                 Convolution, ConvolutionBackward, Relabel, CacheAppend, TakeOne, TakeOneBackward>;
+using OpKind = std::variant<Contraction, Map, Sum, Broadcast, Softmax, SoftmaxFromStats,
+                            SoftmaxBackward, SinkBackward, Norm, NormBackward, Gather,
+                            GatherBackward, TopK, TopKBackward, Dispatch, Combine, Rotary, Dropout,
+                            CrossEntropy, CrossEntropyBackward, Convolution, ConvolutionBackward,
+                            CausalConvolution, CausalConvolutionBackward, Previous, Prepend,
+                            PrependBackward, Relabel, CacheAppend, TakeOne, TakeOneBackward>;
 
 enum class Pass { kForward, kBackward, kRecompute };
 const char* name_of(Pass pass);
@@ -236,14 +269,23 @@ struct Op {
   RegionId region = kNoRegion;
 };
 
-// Attention as one fused operation: scores, softmax and weighted sum in one kernel. Forward it
-// reads Q, K, V and writes O (and the row log-sum-exp where backward reads it); backward it keeps
-// none of the scores and computes them again.
-struct FusedAttention {
-  std::string name;  // "attention.core"
+// Operations fused into one kernel.
+//
+// Attention: scores, softmax and weighted sum. Forward it reads Q, K, V and writes O (and the row
+// log-sum-exp where backward reads it); backward it keeps none of the scores and computes them
+// again.
+//
+// A recurrence: what happens at one position, for all positions in turn. Its operations have the
+// axis of positions and form a circle that a Previous closes: h = a * previous(h) + b. They run
+// position by position, the backward ones from the last to the first; those without the axis
+// (parameter gradients, the state that is left) run at the end. Backward it keeps none of the
+// states in between and computes them again.
+struct FusedKernel {
+  std::string name;  // "attention.core", "mamba.scan"
   TensorId output = kNoTensor;
   TensorId row_stats = kNoTensor;
   Pass pass = Pass::kForward;
+  bool is_recurrence = false;
 };
 
 // What the backward pass makes of a tensor, set by backward.h.
@@ -261,17 +303,15 @@ class Graph {
   // Checks that ids exist and that axes fit the kind (contracted axes agree in size, a map's inputs
   // broadcast, ...); InternalError otherwise.
   OpId add_op(Op op);
-  RegionId add_region(FusedAttention region);
+  RegionId add_region(FusedKernel region);
 
   const std::vector<Tensor>& tensors() const { return tensors_; }
   const std::vector<Op>& ops() const { return ops_; }
   const Tensor& tensor(TensorId id) const { return tensors_.at(static_cast<std::size_t>(id)); }
   Tensor& tensor(TensorId id) { return tensors_.at(static_cast<std::size_t>(id)); }
   Op& op(OpId id) { return ops_.at(static_cast<std::size_t>(id)); }
-  const FusedAttention& region(RegionId id) const {
-    return regions_.at(static_cast<std::size_t>(id));
-  }
-  FusedAttention& region(RegionId id) { return regions_.at(static_cast<std::size_t>(id)); }
+  const FusedKernel& region(RegionId id) const { return regions_.at(static_cast<std::size_t>(id)); }
+  FusedKernel& region(RegionId id) { return regions_.at(static_cast<std::size_t>(id)); }
 
   // Follows alias_of to the tensor that owns the memory.
   TensorId storage_of(TensorId id) const;
@@ -287,7 +327,7 @@ class Graph {
  private:
   std::vector<Tensor> tensors_;
   std::vector<Op> ops_;
-  std::vector<FusedAttention> regions_;
+  std::vector<FusedKernel> regions_;
 };
 
 bool has_axis(const Tensor& tensor, std::string_view axis);
@@ -298,6 +338,8 @@ Expr elements(const Tensor& tensor);
 Expr live_elements(const Tensor& tensor);
 // Whether it is a contraction whose sums start from its third input.
 bool starts_from_input(const Op& op);
+// Whether it is part of a recurrence, which runs position by position.
+bool is_in_recurrence(const Graph& graph, const Op& op);
 
 // "attention.q[B,T,N,H]".
 std::string describe(const Tensor& tensor);

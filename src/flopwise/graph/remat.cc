@@ -51,12 +51,12 @@ std::vector<Op> forward_ops(const Graph& graph) {
   return ops;
 }
 
-// Tensors that exist only inside a fused attention of the forward pass.
+// Tensors that exist only inside a fused kernel of the forward pass.
 std::vector<TensorId> inner_tensors(const Graph& graph) {
   std::vector<TensorId> inner;
   for (const Op& op : graph.ops()) {
     if (op.pass != Pass::kForward || op.region == kNoRegion) continue;
-    const FusedAttention& region = graph.region(op.region);
+    const FusedKernel& region = graph.region(op.region);
     for (const TensorId id : op.outputs) {
       if (id != region.output && id != region.row_stats) inner.push_back(id);
     }
@@ -80,8 +80,8 @@ std::vector<TensorId> read_after_forward(const Graph& graph) {
   return reads;
 }
 
-// The inside of the attention core: of a fused one its output and statistics; of a plain one the
-// scores, the weights and whatever lies between, and the output.
+// The inside of the attention core: of a fused one, and of a recurrence, its output and statistics;
+// of a plain one the scores, the weights and whatever lies between, and the output.
 bool is_attention_core(const Graph& graph, const Op& op) {
   if (op.region != kNoRegion) return true;
   const auto* contraction = std::get_if<Contraction>(&op.kind);
@@ -135,7 +135,7 @@ std::vector<TensorId> saved_set(const Graph& graph, const RematPolicy& policy, b
   return saved;
 }
 
-// A fused attention runs as a whole or not at all.
+// A fused kernel runs as a whole or not at all.
 std::vector<Op> whole_regions(const std::vector<Op>& forward, const std::vector<Op>& again) {
   std::vector<Op> result;
   for (const Op& op : forward) {
@@ -147,7 +147,7 @@ std::vector<Op> whole_regions(const std::vector<Op>& forward, const std::vector<
   return result;
 }
 
-// Reachability with every fused attention as one operation: repeated until no region pulls in more
+// Reachability with every fused kernel as one operation: repeated until no region pulls in more
 // inputs.
 std::vector<Op> recomputed_ops(const Graph& graph, const std::vector<TensorId>& reads,
                                const std::vector<TensorId>& saved) {

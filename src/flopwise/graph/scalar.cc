@@ -362,6 +362,13 @@ ScalarProgram scalar_gelu_tanh() {
   });
 }
 
+ScalarProgram scalar_quick_gelu() {
+  return make("quick_gelu", 1, [](Builder& out) {
+    const int scaled = out.mul(out.input(0), out.constant(1.702));
+    return out.mul(out.input(0), out.operation(ScalarOp::kSigmoid, scaled));
+  });
+}
+
 ScalarProgram scalar_tanh() {
   return make("tanh", 1, [](Builder& out) { return out.operation(ScalarOp::kTanh, out.input(0)); });
 }
@@ -369,6 +376,54 @@ ScalarProgram scalar_tanh() {
 ScalarProgram scalar_sigmoid() {
   return make("sigmoid", 1,
               [](Builder& out) { return out.operation(ScalarOp::kSigmoid, out.input(0)); });
+}
+
+ScalarProgram scalar_softplus() {
+  return make("softplus", 1, [](Builder& out) {
+    const int power = out.operation(ScalarOp::kExp, out.input(0));
+    return out.operation(ScalarOp::kLog, out.add(out.constant(1), power));
+  });
+}
+
+ScalarProgram scalar_minus_exp() {
+  return make("minus_exp", 1, [](Builder& out) {
+    return out.mul(out.operation(ScalarOp::kExp, out.input(0)), out.constant(-1));
+  });
+}
+
+ScalarProgram scalar_exp_mul() {
+  return make("exp_mul", 2, [](Builder& out) {
+    return out.operation(ScalarOp::kExp, out.mul(out.input(0), out.input(1)));
+  });
+}
+
+ScalarProgram scalar_sub() {
+  return make("sub", 2, [](Builder& out) {
+    return out.operation(ScalarOp::kSub, out.input(0), out.input(1));
+  });
+}
+
+ScalarProgram scalar_sub_mul() {
+  return make("sub_mul", 3, [](Builder& out) {
+    const int difference = out.operation(ScalarOp::kSub, out.input(0), out.input(1));
+    return out.mul(difference, out.input(2));
+  });
+}
+
+ScalarProgram scalar_mul_add() {
+  return make("mul_add", 3, [](Builder& out) {
+    return out.add(out.mul(out.input(0), out.input(1)), out.input(2));
+  });
+}
+
+ScalarProgram scalar_square() {
+  return make("square", 1, [](Builder& out) { return out.mul(out.input(0), out.input(0)); });
+}
+
+ScalarProgram scalar_rsqrt(double epsilon) {
+  return make("rsqrt", 1, [&](Builder& out) {
+    return out.operation(ScalarOp::kRsqrt, out.add(out.input(0), out.constant(epsilon)));
+  });
 }
 
 }  // namespace flopwise

@@ -76,8 +76,17 @@ ScalarProgram scalar_relu2();               // max(a, 0)^2
 ScalarProgram scalar_silu();                // a * sigmoid(a)
 ScalarProgram scalar_gelu();                // a * (1 + erf(a / sqrt 2)) / 2
 ScalarProgram scalar_gelu_tanh();           // a * (1 + tanh(sqrt(2/pi) * (a + 0.044715 a^3))) / 2
+ScalarProgram scalar_quick_gelu();          // a * sigmoid(1.702 a) (CLIP)
 ScalarProgram scalar_tanh();
 ScalarProgram scalar_sigmoid();
+ScalarProgram scalar_softplus();             // log(1 + exp(a))
+ScalarProgram scalar_minus_exp();            // -1 * exp(a)
+ScalarProgram scalar_exp_mul();              // exp(a * b)
+ScalarProgram scalar_sub();                  // a - b
+ScalarProgram scalar_sub_mul();              // (a - b) * c
+ScalarProgram scalar_mul_add();              // a * b + c
+ScalarProgram scalar_square();               // a * a
+ScalarProgram scalar_rsqrt(double epsilon);  // 1 / sqrt(a + epsilon)
 // activation(a) * b: the gate of a feed-forward as one function, so that backward reads a and b and
 // nothing between.
 ScalarProgram scalar_gated(const ScalarProgram& activation);

@@ -136,6 +136,19 @@ Program build_mtp_program(const Model& model, const Workload& workload) {
   return program;
 }
 
+std::int64_t patches_of_image(const Model& model) {
+  constexpr std::int64_t kUsual = 1024;
+  return model.vision && model.vision->context > 0 ? model.vision->context : kUsual;
+}
+
+Program build_vision_program(const Model& model, std::int64_t patches) {
+  if (!model.vision) return {};
+  Workload image;
+  image.mode = Mode::kForward;
+  image.seq_len = image.context = patches;
+  return build_program(*model.vision, image);
+}
+
 Program build_training_program(const Model& model, const Workload& workload,
                                const RematPolicy& remat) {
   Program program = build_program(model, workload);

@@ -23,6 +23,12 @@ Program build_one_token(const Model& model, Mode mode);
 // layer and a last norm. Without mtp an empty program.
 Program build_mtp_program(const Model& model, const Workload& workload);
 
+// One image of `patches` through Model::vision, its projector included; without one an empty
+// program.
+Program build_vision_program(const Model& model, std::int64_t patches);
+// Patches of an image: what the tower is made for, or 1024.
+std::int64_t patches_of_image(const Model& model);
+
 // The forward pass with backward and recomputation appended to every block. UserError if a `save:`
 // list names nothing.
 Program build_training_program(const Model& model, const Workload& workload,

@@ -14,8 +14,10 @@
 #include "flopwise/model/families/family.h"
 #include "flopwise/model/families/fields.h"
 #include "flopwise/model/families/gpt_rows.h"
+#include "flopwise/model/families/hybrid_rows.h"
 #include "flopwise/model/families/llama_rows.h"
 #include "flopwise/model/families/unread.h"
+#include "flopwise/model/families/vision_rows.h"
 #include "flopwise/model/read_model.h"
 
 namespace flopwise {
@@ -311,13 +313,6 @@ constexpr Family kGemma3Text = {
     .ignored = {"hidden_act", "query_pre_attn_scalar"},
 };
 
-constexpr Family kGemma3 = {
-    .model_type = "gemma3",
-    .class_name = "Gemma3",
-    .read = read_gemma3,
-    .tied = true,
-};
-
 constexpr Family kPhi3 = {
     .model_type = "phi3",
     .class_name = "Phi3",
@@ -371,21 +366,37 @@ constexpr Family chatglm() {
   return family;
 }
 
+constexpr Family mimo() {
+  Family family = with_mtp(renamed(kQwen2, "mimo", "MiMo"), "num_nextn_predict_layers");
+  family.attention_bias = Bias::kQkvFieldOrFalse;
+  return family;
+}
+constexpr Family kMimo = mimo();
+constexpr Family kQwen2VlText = renamed(kQwen2, "qwen2_vl_text", "Qwen2VL");
+constexpr Family kQwen25VlText = renamed(kQwen2, "qwen2_5_vl_text", "Qwen2_5_VL");
+constexpr Family kQwen3VlText = renamed(kQwen3, "qwen3_vl_text", "Qwen3VL");
+constexpr Family kQwen3VlMoeText = renamed(kQwen3Moe, "qwen3_vl_moe_text", "Qwen3VLMoe");
+
 constexpr Family kFamilies[] = {
     // GPT-2 to Phi
     kGpt2, kGptNeox, kOpt, kGptj, kCodegen, kGptNeo, kGptNeoxReward, kBloom, kFalcon, kRefinedWeb,
     kRefinedWebModel, kMpt, kGptBigcode, kStarcoder2, kPhi, kMixformer, kNemotron, kXglm,
     // Llama and its relatives
-    kLlama, kMistral, kMixtral, kQwen2, kQwen2Moe, kQwen3, kQwen3Moe, kGemma, kGemma2, kGemma3Text,
-    kGemma3, kPhi3, kBaichuan, kInternlm, kInternlm2, kPanguEmbedded, kQwen, chatglm(), kGlm, kGlm4,
-    kCohere, kCohere2, kStablelm, kStablelmEpoch, kOlmo, kOlmo2, kOlmo3, kOlmoe, kExaone4, kSmollm3,
-    kGranite, kGraniteMoe, kMinicpm, kPhimoe, kDbrx, kGrok1,
+    kLlama, kMistral, kMixtral, kQwen2, kQwen2Moe, kQwen3, kQwen3Moe, kMimo, kGemma, kGemma2,
+    kGemma3Text, kPhi3, kBaichuan, kInternlm, kInternlm2, kPanguEmbedded, kQwen, chatglm(), kGlm,
+    kGlm4, kCohere, kCohere2, kStablelm, kStablelmEpoch, kOlmo, kOlmo2, kOlmo3, kOlmoe, kExaone4,
+    kSmollm3, kGranite, kGraniteMoe, kMinicpm, kPhimoe, kDbrx, kGrok1,
     // encoders and encoder-decoders
     kT5, kMt5, kBert, kRoberta, kXlmRoberta, kCamembert, kDistilbert, kModernbert, kNomicBert,
     kBart, kMbart, kMarian,
     // latent attention, sinks, chunks, many small experts
     kDeepseekV2, kDeepseekV3, kKimiK2, kGlm4MoeLite, kGlm4Moe, kGptOss, kMinimaxM2, kLlama4,
-    kLlama4Text};
+    kLlama4Text,
+    // layers that carry a state
+    kMamba, kJamba, kQwen3Next, kLfm2, kNemotronH,
+    // images and sound, and their text models by themselves
+    kGemma3, kQwen2Vl, kQwen25Vl, kQwen3Vl, kQwen3VlMoe, kQwen35, kQwen35Moe, kVit, kClip, kWhisper,
+    kQwen2VlText, kQwen25VlText, kQwen3VlText, kQwen3VlMoeText, kQwen35Text, kQwen35MoeText};
 
 // The family of a class such as LlamaForCausalLM, for files without model_type.
 const Family* family_of_class(std::string_view name) {

@@ -97,8 +97,8 @@ TEST(Families, Gpt2) {
   EXPECT_EQ(layer.placement, NormPlacement::kPre);
   expect_heads(layer.attention, 20, 20, 64);
   EXPECT_EQ(biases(layer.attention), "qkvo");
-  EXPECT_EQ(layer.attention.position, PositionKind::kNone);
-  EXPECT_TRUE(layer.attention.scaled);
+  EXPECT_EQ(layer.attention->position, PositionKind::kNone);
+  EXPECT_TRUE(layer.attention->scaled);
   EXPECT_EQ(mlp_of(layer), (Mlp{5120, false, Activation::kGeluTanh, true, true}));
   EXPECT_TRUE(model.decoder->final_norm);
 }
@@ -115,7 +115,7 @@ TEST(Families, GptNeox) {
   EXPECT_TRUE(layer.parallel);
   EXPECT_FALSE(layer.shared_norm);
   expect_heads(layer.attention, 64, 64, 96);
-  EXPECT_EQ(layer.attention.rotary_dim, 24);
+  EXPECT_EQ(layer.attention->rotary_dim, 24);
   EXPECT_EQ(biases(layer.attention), "qkvo");
   EXPECT_EQ(mlp_of(layer), (Mlp{24576, false, Activation::kGeluTanh, true, true}));
 }
@@ -130,7 +130,7 @@ TEST(Families, GptNeoxForClassification) {
   EXPECT_EQ(model.head.kind, HeadKind::kSequenceLabels);
   EXPECT_EQ(model.head.labels, 3);
   EXPECT_FALSE(only_layer(model).parallel);
-  EXPECT_EQ(only_layer(model).attention.rotary_dim, 32);
+  EXPECT_EQ(only_layer(model).attention->rotary_dim, 32);
   EXPECT_EQ(biases(only_layer(model).attention), "");
 }
 
@@ -179,8 +179,8 @@ TEST(Families, Llama) {
   const Layer& layer = only_layer(model);
   EXPECT_EQ(layer.norm, NormKind::kRms);
   expect_heads(layer.attention, 24, 8, 128);
-  EXPECT_EQ(layer.attention.rotary_dim, 128);
-  EXPECT_EQ(layer.attention.mask, kCausalMask);
+  EXPECT_EQ(layer.attention->rotary_dim, 128);
+  EXPECT_EQ(layer.attention->mask, kCausalMask);
   EXPECT_EQ(biases(layer.attention), "");
   EXPECT_EQ(mlp_of(layer), (Mlp{8192, true, Activation::kSilu, false, false}));
   EXPECT_TRUE(model.assumptions.empty());
@@ -212,7 +212,7 @@ TEST(Families, Mixtral) {
   EXPECT_EQ(moe.expert, (Mlp{14336, true, Activation::kSilu, false, false}));
   EXPECT_EQ(moe.score, RouterScore::kTopKThenSoftmax);
   EXPECT_EQ(moe.shared_d_ff, 0);
-  EXPECT_EQ(only_layer(model).attention.mask, kCausalMask);
+  EXPECT_EQ(only_layer(model).attention->mask, kCausalMask);
 }
 
 std::string qwen2(const std::string& fields) {
@@ -236,8 +236,8 @@ TEST(Families, Qwen2SlidesOnlyWhenToldTo) {
   const Model model = read(qwen2(R"({"sliding_window": 8, "max_window_layers": 2,
                                      "use_sliding_window": true})"));
   EXPECT_EQ(kinds(model), "global:2 local:1");
-  EXPECT_EQ(groups(model)[0].layer.attention.mask, kCausalMask);
-  EXPECT_EQ(groups(model)[1].layer.attention.mask, window(8));
+  EXPECT_EQ(groups(model)[0].layer.attention->mask, kCausalMask);
+  EXPECT_EQ(groups(model)[1].layer.attention->mask, window(8));
 }
 
 TEST(Families, Qwen3) {
@@ -246,7 +246,7 @@ TEST(Families, Qwen3) {
           "intermediate_size": 25600, "num_hidden_layers": 64, "num_attention_heads": 64,
           "num_key_value_heads": 8, "attention_bias": false, "max_window_layers": 64,
           "sliding_window": null, "use_sliding_window": false, "vocab_size": 151936})");
-  const Attention& attention = only_layer(model).attention;
+  const Attention& attention = *only_layer(model).attention;
   expect_heads(attention, 64, 8, 128);  // not 5120/64
   EXPECT_EQ(attention.qk_norm, QkNorm::kPerHead);
   EXPECT_EQ(attention.qk_norm_kind, NormKind::kRms);
@@ -290,7 +290,7 @@ TEST(Families, Qwen3Moe) {
   EXPECT_EQ(moe.expert.d_ff, 768);
   EXPECT_TRUE(moe.renormalise);
   EXPECT_EQ(moe.shared_d_ff, 0);
-  EXPECT_EQ(only_layer(model).attention.qk_norm, QkNorm::kPerHead);
+  EXPECT_EQ(only_layer(model).attention->qk_norm, QkNorm::kPerHead);
 }
 
 TEST(Families, SparseStepAndDenseLayers) {
@@ -332,11 +332,11 @@ TEST(Families, Gemma2) {
   EXPECT_EQ(kinds(model), "local:23 global:22");  // layer 0 is local
   const Layer& local = groups(model)[0].layer;
   EXPECT_EQ(local.placement, NormPlacement::kSandwich);
-  EXPECT_EQ(local.attention.mask, window(4096));
-  EXPECT_EQ(local.attention.softcap, 50);  // the class caps at 50 when the field is absent
-  EXPECT_EQ(model.head.softcap, 0);        // null: no cap
-  EXPECT_EQ(groups(model)[1].layer.attention.mask, kCausalMask);
-  EXPECT_EQ(local.attention.qk_norm, QkNorm::kNone);
+  EXPECT_EQ(local.attention->mask, window(4096));
+  EXPECT_EQ(local.attention->softcap, 50);  // the class caps at 50 when the field is absent
+  EXPECT_EQ(model.head.softcap, 0);         // null: no cap
+  EXPECT_EQ(groups(model)[1].layer.attention->mask, kCausalMask);
+  EXPECT_EQ(local.attention->qk_norm, QkNorm::kNone);
 }
 
 std::string gemma3_text(const std::string& fields) {
@@ -395,7 +395,7 @@ TEST(Families, Phi3) {
           "intermediate_size": 8192, "num_hidden_layers": 32, "num_attention_heads": 32,
           "num_key_value_heads": null, "attention_bias": false, "embd_pdrop": 0.0,
           "partial_rotary_factor": 0.75, "sliding_window": 2047, "vocab_size": 32064})");
-  const Attention& attention = only_layer(model).attention;
+  const Attention& attention = *only_layer(model).attention;
   expect_heads(attention, 32, 32, 96);
   EXPECT_EQ(attention.rotary_dim, 72);
   EXPECT_EQ(attention.mask, window(2047));
@@ -413,16 +413,16 @@ TEST(Families, T5) {
   const Layer& encoder = model.encoder->groups.front().layer;
   EXPECT_EQ(model.encoder->groups.front().repeat, 24);
   expect_heads(encoder.attention, 128, 128, 128);
-  EXPECT_FALSE(encoder.attention.scaled);
-  EXPECT_EQ(encoder.attention.position, PositionKind::kRelative);
-  EXPECT_EQ(encoder.attention.relative_buckets, 32);
-  EXPECT_EQ(encoder.attention.mask, kFullMask);
+  EXPECT_FALSE(encoder.attention->scaled);
+  EXPECT_EQ(encoder.attention->position, PositionKind::kRelative);
+  EXPECT_EQ(encoder.attention->relative_buckets, 32);
+  EXPECT_EQ(encoder.attention->mask, kFullMask);
   EXPECT_FALSE(encoder.cross);
   EXPECT_EQ(mlp_of(encoder), (Mlp{65536, false, Activation::kRelu, false, false}));
   const Layer& decoder = model.decoder->groups.front().layer;
   EXPECT_EQ(model.decoder->groups.front().repeat, 24);
-  EXPECT_EQ(decoder.attention.mask, kCausalMask);
-  EXPECT_EQ(decoder.attention.relative_buckets, 32);
+  EXPECT_EQ(decoder.attention->mask, kCausalMask);
+  EXPECT_EQ(decoder.attention->relative_buckets, 32);
   ASSERT_TRUE(decoder.cross);
   EXPECT_EQ(decoder.cross->mask, kFullMask);
   EXPECT_EQ(decoder.cross->position, PositionKind::kNone);
@@ -474,7 +474,7 @@ TEST(Families, Bert) {
   EXPECT_EQ(layer.placement, NormPlacement::kPost);
   EXPECT_EQ(layer.norm, NormKind::kLayer);
   expect_heads(layer.attention, 12, 12, 64);
-  EXPECT_EQ(layer.attention.mask, kFullMask);
+  EXPECT_EQ(layer.attention->mask, kFullMask);
   EXPECT_EQ(biases(layer.attention), "qkvo");
   EXPECT_EQ(mlp_of(layer), (Mlp{3072, false, Activation::kGelu, true, true}));
 }
@@ -551,13 +551,13 @@ TEST(Families, FalconHasThreeBlocks) {
     const Layer layer = only_layer(read(with(kFalcon, row.fields)));
     EXPECT_EQ(layer.parallel, row.parallel);
     EXPECT_EQ(layer.shared_norm, row.shared_norm);
-    EXPECT_EQ(layer.attention.kv_heads, row.kv_heads);
-    EXPECT_EQ(layer.attention.rotary_dim, 8);
+    EXPECT_EQ(layer.attention->kv_heads, row.kv_heads);
+    EXPECT_EQ(layer.attention->rotary_dim, 8);
     EXPECT_EQ(biases(layer.attention), "");
     EXPECT_EQ(mlp_of(layer).d_ff, 256);
   }
   const Layer rw = only_layer(read(with(kFalcon, R"({"alibi": true, "bias": true})")));
-  EXPECT_EQ(rw.attention.position, PositionKind::kAlibi);
+  EXPECT_EQ(rw.attention->position, PositionKind::kAlibi);
   EXPECT_EQ(biases(rw.attention), "qkvo");
   EXPECT_TRUE(mlp_of(rw).up_bias && mlp_of(rw).down_bias);
 }
@@ -568,7 +568,7 @@ TEST(Families, BaichuanByItsWidth) {
                                     "num_hidden_layers": 2, "num_attention_heads": 32,
                                     "vocab_size": 7})",
                                 width)))
-        .attention.position;
+        .attention->position;
   };
   EXPECT_EQ(position(R"({"hidden_size": 4096})"), PositionKind::kRotary);
   EXPECT_EQ(position(R"({"hidden_size": 5120})"), PositionKind::kAlibi);
@@ -587,7 +587,7 @@ TEST(Families, ChatGlmIsTwoModels) {
           "kv_channels": 16, "ffn_hidden_size": 24, "add_qkv_bias": true, "padded_vocab_size": 9,
           "multi_query_attention": true, "multi_query_group_num": 2})");
   expect_heads(only_layer(second).attention, 4, 2, 16);
-  EXPECT_EQ(only_layer(second).attention.rotary_dim, 8);
+  EXPECT_EQ(only_layer(second).attention->rotary_dim, 8);
   EXPECT_EQ(biases(only_layer(second).attention), "qkv");
   EXPECT_EQ(second.vocab, 9);
   EXPECT_FALSE(second.head.tied);
@@ -606,8 +606,8 @@ TEST(Families, MptReadsInsideAttnConfig) {
   const Model alibi = read(with(kMpt, R"({"attn_config": {"alibi": true, "attn_impl": "torch",
       "attn_type": "grouped_query_attention", "kv_n_heads": 2}})"));
   EXPECT_EQ(alibi.embedding.positions, 0);
-  EXPECT_EQ(only_layer(alibi).attention.position, PositionKind::kAlibi);
-  EXPECT_EQ(only_layer(alibi).attention.kv_heads, 2);
+  EXPECT_EQ(only_layer(alibi).attention->position, PositionKind::kAlibi);
+  EXPECT_EQ(only_layer(alibi).attention->kv_heads, 2);
   EXPECT_EQ(only_layer(alibi).norm, NormKind::kLayerNoBias);
 }
 
@@ -621,8 +621,8 @@ TEST(Families, LayersWithoutPositions) {
   EXPECT_EQ(kinds(smollm3(R"({"num_hidden_layers": 9})")), "rotary:7 nope:2");
   EXPECT_EQ(kinds(smollm3(R"({"no_rope_layers": [0, 1, 1]})")), "nope:1 rotary:2");
   const Model listed = smollm3(R"({"no_rope_layers": [0, 1, 1]})");
-  EXPECT_EQ(groups(listed)[0].layer.attention.position, PositionKind::kNone);
-  EXPECT_EQ(groups(listed)[1].layer.attention.rotary_dim, 4);
+  EXPECT_EQ(groups(listed)[0].layer.attention->position, PositionKind::kNone);
+  EXPECT_EQ(groups(listed)[1].layer.attention->rotary_dim, 4);
 
   const auto exaone4 = [](const std::string& fields) {
     nlohmann::json config = nlohmann::json::parse(llama(fields));
@@ -632,11 +632,11 @@ TEST(Families, LayersWithoutPositions) {
   };
   const Model sliding = exaone4(R"({"num_hidden_layers": 8, "sliding_window_pattern": "LLLG"})");
   EXPECT_EQ(kinds(sliding), "local:6 global:2");
-  EXPECT_EQ(groups(sliding)[0].layer.attention.position, PositionKind::kRotary);
-  EXPECT_EQ(groups(sliding)[1].layer.attention.position, PositionKind::kNone);
+  EXPECT_EQ(groups(sliding)[0].layer.attention->position, PositionKind::kRotary);
+  EXPECT_EQ(groups(sliding)[1].layer.attention->position, PositionKind::kNone);
   // Without a window every layer rotates.
   const Model full = exaone4(R"({"sliding_window": null})");
-  EXPECT_EQ(only_layer(full).attention.position, PositionKind::kRotary);
+  EXPECT_EQ(only_layer(full).attention->position, PositionKind::kRotary);
   EXPECT_EQ(only_layer(full).placement, NormPlacement::kPostOnly);
 }
 
@@ -646,8 +646,8 @@ TEST(Families, GptNeoNamesItsLocalLayers) {
           "attention_types": [[["global", "local"], 2]], "attention_layers": ["global", "local",
           "global", "local"], "window_size": 16, "vocab_size": 7})");
   EXPECT_EQ(kinds(model), "global:2 local:2");
-  EXPECT_EQ(groups(model)[1].layer.attention.mask, window(16));
-  EXPECT_FALSE(groups(model)[0].layer.attention.scaled);
+  EXPECT_EQ(groups(model)[1].layer.attention->mask, window(16));
+  EXPECT_FALSE(groups(model)[0].layer.attention->scaled);
   EXPECT_EQ(biases(groups(model)[0].layer.attention), "o");
 }
 
@@ -658,7 +658,7 @@ TEST(Families, ModernBertStartsWithoutANorm) {
           "num_hidden_layers": 8, "local_attention": 6, "vocab_size": 7})");
   EXPECT_EQ(kinds(model), "first:1 local:5 global:2");
   EXPECT_FALSE(groups(model)[0].layer.attention_norm);
-  EXPECT_EQ(groups(model)[1].layer.attention.mask, (AttentionMask{MaskKind::kTwoSidedWindow, 3}));
+  EXPECT_EQ(groups(model)[1].layer.attention->mask, (AttentionMask{MaskKind::kTwoSidedWindow, 3}));
   EXPECT_TRUE(groups(model)[2].layer.attention_norm);
   EXPECT_TRUE(model.head.bias);
   EXPECT_FALSE(model.head.transform_bias);
@@ -684,10 +684,10 @@ TEST(Families, ConstantFactorsAreCountedWhereTheyAreNotOne) {
 
 TEST(Fields, NullAndZeroMeanTheDefault) {
   const std::int64_t from_null =
-      only_layer(read(llama(R"({"head_dim": null})"))).attention.head_dim;
+      only_layer(read(llama(R"({"head_dim": null})"))).attention->head_dim;
   EXPECT_EQ(from_null, 4);
-  EXPECT_EQ(only_layer(read(llama(R"({"head_dim": 0})"))).attention.head_dim, 4);
-  EXPECT_EQ(only_layer(read(llama(R"({"num_key_value_heads": null})"))).attention.kv_heads, 4);
+  EXPECT_EQ(only_layer(read(llama(R"({"head_dim": 0})"))).attention->head_dim, 4);
+  EXPECT_EQ(only_layer(read(llama(R"({"num_key_value_heads": null})"))).attention->kv_heads, 4);
   EXPECT_EQ(read(llama(R"({"max_position_embeddings": null})")).context, 0);
 }
 
@@ -695,7 +695,7 @@ TEST(Fields, AbsentKvHeadsAreAnAssumption) {
   const Model model = read(
       R"({"model_type": "llama", "hidden_size": 16, "intermediate_size": 24,
           "num_hidden_layers": 3, "num_attention_heads": 4, "vocab_size": 7})");
-  EXPECT_EQ(only_layer(model).attention.kv_heads, 4);
+  EXPECT_EQ(only_layer(model).attention->kv_heads, 4);
   EXPECT_EQ(model.assumptions, std::vector<std::string>{"num_key_value_heads is absent: 4"});
 }
 

@@ -147,7 +147,7 @@ Attention attention_of(const Letters& letters, bool causal, bool learned_positio
   return attention;
 }
 
-std::variant<Mlp, Moe> feed_forward_of(const Letters& letters) {
+std::variant<Mlp, Moe, NoFeedForward> feed_forward_of(const Letters& letters) {
   Mlp mlp;
   mlp.d_ff = letters.has("F") ? letters.size("F") : 4 * letters.size("D");
   mlp.gated = letters.flag_or("gated", true);
@@ -204,9 +204,10 @@ Model read_letters(const std::string& text) {
   model.architecture = causal ? Architecture::kDecoder : Architecture::kEncoder;
   (causal ? model.decoder : model.encoder) = stack;
   model.head.tied = letters.flag_or("tied", false);
-  if (model.embedding.positions == 0 && layer.attention.head_dim % 2 != 0) {
+  if (model.embedding.positions == 0 && layer.attention->head_dim % 2 != 0) {
     model.assumptions.push_back(fmt::format("rotary positions turn {} of the {} elements of a head",
-                                            layer.attention.rotary_dim, layer.attention.head_dim));
+                                            layer.attention->rotary_dim,
+                                            layer.attention->head_dim));
   }
   if (std::holds_alternative<Moe>(layer.feed_forward)) {
     model.assumptions.emplace_back("router: softmax over all E scores, then the k largest");

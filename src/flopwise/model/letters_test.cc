@@ -36,14 +36,14 @@ TEST(Letters, FillsEveryDefault) {
 
   const Layer& layer = only_layer(model);
   EXPECT_EQ(layer.norm, NormKind::kRms);
-  EXPECT_EQ(layer.attention.heads, 5);
-  EXPECT_EQ(layer.attention.kv_heads, 5);
-  EXPECT_EQ(layer.attention.head_dim, 4);
-  EXPECT_EQ(layer.attention.value_dim, 4);
-  EXPECT_EQ(layer.attention.position, PositionKind::kRotary);
-  EXPECT_EQ(layer.attention.rotary_dim, 4);
-  EXPECT_EQ(layer.attention.mask, (AttentionMask{MaskKind::kCausal, 0}));
-  EXPECT_FALSE(layer.attention.q_bias || layer.attention.o_bias);
+  EXPECT_EQ(layer.attention->heads, 5);
+  EXPECT_EQ(layer.attention->kv_heads, 5);
+  EXPECT_EQ(layer.attention->head_dim, 4);
+  EXPECT_EQ(layer.attention->value_dim, 4);
+  EXPECT_EQ(layer.attention->position, PositionKind::kRotary);
+  EXPECT_EQ(layer.attention->rotary_dim, 4);
+  EXPECT_EQ(layer.attention->mask, (AttentionMask{MaskKind::kCausal, 0}));
+  EXPECT_FALSE(layer.attention->q_bias || layer.attention->o_bias);
   const Mlp& mlp = std::get<Mlp>(layer.feed_forward);
   EXPECT_EQ(mlp.d_ff, 80);
   EXPECT_TRUE(mlp.gated);
@@ -53,10 +53,10 @@ TEST(Letters, FillsEveryDefault) {
 // Rotary positions turn pairs: an odd head leaves one element over, and the model says so.
 TEST(Letters, OddHeadsAreRotatedButForOneElement) {
   const Model model = model_from_letters("D=9,L=1,V=7,N=3");
-  EXPECT_EQ(only_layer(model).attention.rotary_dim, 2);
+  EXPECT_EQ(only_layer(model).attention->rotary_dim, 2);
   EXPECT_EQ(model.assumptions,
             std::vector<std::string>{"rotary positions turn 2 of the 3 elements of a head"});
-  EXPECT_EQ(only_layer(model_from_letters("D=3,L=1,V=7,N=3")).attention.position,
+  EXPECT_EQ(only_layer(model_from_letters("D=3,L=1,V=7,N=3")).attention->position,
             PositionKind::kNone);
 }
 
@@ -69,10 +69,10 @@ TEST(Letters, ReadsGpt3) {
   const Layer& layer = only_layer(model);
   EXPECT_EQ(layer.norm, NormKind::kLayer);
   EXPECT_EQ(model.decoder->final_norm_kind, NormKind::kLayer);
-  EXPECT_EQ(layer.attention.head_dim, 128);
-  EXPECT_EQ(layer.attention.position, PositionKind::kNone);
-  EXPECT_TRUE(layer.attention.q_bias && layer.attention.k_bias && layer.attention.v_bias &&
-              layer.attention.o_bias);
+  EXPECT_EQ(layer.attention->head_dim, 128);
+  EXPECT_EQ(layer.attention->position, PositionKind::kNone);
+  EXPECT_TRUE(layer.attention->q_bias && layer.attention->k_bias && layer.attention->v_bias &&
+              layer.attention->o_bias);
   const Mlp& mlp = std::get<Mlp>(layer.feed_forward);
   EXPECT_FALSE(mlp.gated);
   EXPECT_EQ(mlp.activation, Activation::kGelu);
@@ -80,8 +80,8 @@ TEST(Letters, ReadsGpt3) {
 }
 
 TEST(Letters, HeadsAndHeadDimensionFollowFromEachOther) {
-  EXPECT_EQ(only_layer(model_from_letters("D=24,L=1,V=7,H=4")).attention.heads, 6);
-  EXPECT_EQ(only_layer(model_from_letters("D=24,L=1,V=7,N=6")).attention.head_dim, 4);
+  EXPECT_EQ(only_layer(model_from_letters("D=24,L=1,V=7,H=4")).attention->heads, 6);
+  EXPECT_EQ(only_layer(model_from_letters("D=24,L=1,V=7,N=6")).attention->head_dim, 4);
   // Given both, their product need not be D.
   const Attention both = only_layer(model_from_letters("D=10,L=1,V=7,N=6,K=3,H=4")).attention;
   EXPECT_EQ(both.heads, 6);
@@ -91,14 +91,14 @@ TEST(Letters, HeadsAndHeadDimensionFollowFromEachOther) {
 
 TEST(Letters, ReadsMasks) {
   const std::string base = "D=8,L=1,V=7,N=2";
-  EXPECT_EQ(only_layer(model_from_letters(base + ",W=512")).attention.mask,
+  EXPECT_EQ(only_layer(model_from_letters(base + ",W=512")).attention->mask,
             (AttentionMask{MaskKind::kWindow, 512}));
-  EXPECT_EQ(only_layer(model_from_letters(base + ",C=256,W=0")).attention.mask,
+  EXPECT_EQ(only_layer(model_from_letters(base + ",C=256,W=0")).attention->mask,
             (AttentionMask{MaskKind::kChunk, 256}));
   const Model encoder = model_from_letters(base + ",causal=0");
   EXPECT_EQ(encoder.architecture, Architecture::kEncoder);
   EXPECT_FALSE(encoder.decoder);
-  EXPECT_EQ(only_layer(encoder).attention.mask, (AttentionMask{MaskKind::kFull, 0}));
+  EXPECT_EQ(only_layer(encoder).attention->mask, (AttentionMask{MaskKind::kFull, 0}));
 }
 
 TEST(Letters, ReadsExperts) {

@@ -19,7 +19,9 @@ class Validator {
 
   void run() {
     size("d_model", model_.d_model);
-    size("vocab", model_.vocab);
+    const bool reads_tokens = model_.embedding.patch_values == 0;
+    in_range("vocab", model_.vocab, reads_tokens ? 1 : 0, reads_tokens ? kMaxAxisSize : 0);
+    size_or_zero("source_context", model_.source_context);
     size_or_zero("context", model_.context);
     check_embedding();
     check_stacks();
@@ -54,6 +56,16 @@ class Validator {
     size_or_zero("embedding.width", model_.embedding.width);
     size_or_zero("embedding.positions", model_.embedding.positions);
     size_or_zero("embedding.token_types", model_.embedding.token_types);
+    size_or_zero("embedding.patch_values", model_.embedding.patch_values);
+    size_or_zero("embedding.mel_bins", model_.embedding.mel_bins);
+    size_or_zero("embedding.source_positions", model_.embedding.source_positions);
+    const bool is_pair = model_.architecture == Architecture::kEncoderDecoder;
+    require(is_pair || (model_.embedding.mel_bins == 0 && model_.embedding.source_positions == 0),
+            "mel_bins and source_positions of an encoder-decoder");
+    require(model_.embedding.patch_values == 0 || model_.architecture == Architecture::kEncoder,
+            "patches in an encoder");
+    require(model_.embedding.patch_values > 0 || !model_.embedding.class_token,
+            "a class token beside patches");
     require(model_.embedding.positions == 0 || !model_.embedding.sinusoidal,
             "learned positions or sinusoidal ones");
   }
@@ -91,22 +103,66 @@ class Validator {
     require(!layer.parallel || !layer.cross, where + ": no cross-attention in a parallel layer");
     require(layer.cross.has_value() == wants_cross,
             where + ": cross-attention in the decoder of an encoder-decoder, and nowhere else");
-    check_attention(where + ".attention", layer.attention);
+    require(!layer.attention || !layer.recurrence, where + ": attention or a recurrence, not both");
+    const bool has_feed_forward = !std::holds_alternative<NoFeedForward>(layer.feed_forward);
+    require(layer.attention || layer.recurrence || has_feed_forward,
+            where + ": a layer that does something");
+    require(!layer.parallel || (layer.attention && has_feed_forward),
+            where + ": attention and feed-forward in a parallel layer");
+    if (layer.attention) check_attention(where + ".attention", *layer.attention);
+    if (layer.recurrence) check_recurrence(where + ".recurrence", *layer.recurrence);
     if (layer.cross) {
+      require(layer.attention.has_value(), where + ": attention beside cross-attention");
       check_attention(where + ".cross", *layer.cross);
       require(layer.cross->mask.kind == MaskKind::kFull, where + ".cross: a full mask");
       const auto shape = [](const Attention& a) {
         return std::array{a.heads, a.kv_heads, a.head_dim, a.value_dim};
       };
-      require(shape(*layer.cross) == shape(layer.attention),
+      require(shape(*layer.cross) == shape(*layer.attention),
               where + ".cross: the heads, kv_heads, head_dim and value_dim of its attention");
     }
     if (const Mlp* mlp = std::get_if<Mlp>(&layer.feed_forward)) {
       size(where + ".mlp.d_ff", mlp->d_ff);
-    } else {
-      check_moe(where + ".moe", std::get<Moe>(layer.feed_forward));
+    } else if (const Moe* moe = std::get_if<Moe>(&layer.feed_forward)) {
+      check_moe(where + ".moe", *moe);
     }
     probability(where + ".dropout", layer.dropout);
+  }
+
+  void taps(const std::string& where, std::int64_t taps) const {
+    constexpr std::int64_t kMostTaps = 1024;
+    in_range(where + ".taps", taps, 2, kMostTaps);
+  }
+  void divides(const std::string& where, const char* parts_name, std::int64_t parts,
+               const char* whole_name, std::int64_t whole) const {
+    if (whole % parts == 0) return;
+    fail(fmt::format("{}: {} must divide {}, got {} and {}", where, parts_name, whole_name, parts,
+                     whole));
+  }
+
+  void check_recurrence(const std::string& where, const Recurrence& recurrence) const {
+    if (const Mamba* mamba = std::get_if<Mamba>(&recurrence)) {
+      size(where + ".inner", mamba->inner);
+      size(where + ".state", mamba->state);
+      size(where + ".rank", mamba->rank);
+      taps(where, mamba->taps);
+    } else if (const Mamba2* mamba2 = std::get_if<Mamba2>(&recurrence)) {
+      size(where + ".heads", mamba2->heads);
+      size(where + ".head_dim", mamba2->head_dim);
+      size(where + ".groups", mamba2->groups);
+      size(where + ".state", mamba2->state);
+      taps(where, mamba2->taps);
+      divides(where, "groups", mamba2->groups, "heads", mamba2->heads);
+    } else if (const DeltaNet* delta = std::get_if<DeltaNet>(&recurrence)) {
+      size(where + ".key_heads", delta->key_heads);
+      size(where + ".value_heads", delta->value_heads);
+      size(where + ".key_dim", delta->key_dim);
+      size(where + ".value_dim", delta->value_dim);
+      taps(where, delta->taps);
+      divides(where, "key_heads", delta->key_heads, "value_heads", delta->value_heads);
+    } else {
+      taps(where, std::get<ShortConvolution>(recurrence).taps);
+    }
   }
 
   void check_attention(const std::string& where, const Attention& attention) const {
@@ -162,6 +218,7 @@ class Validator {
     in_range(where + ".active_experts", moe.active_experts, 1, moe.experts);
     size(where + ".expert.d_ff", moe.expert.d_ff);
     size_or_zero(where + ".shared_d_ff", moe.shared_d_ff);
+    size_or_zero(where + ".latent_dim", moe.latent_dim);
     require(!moe.shared_gate || moe.shared_d_ff > 0,
             where + ": shared_gate only with a shared expert");
     const bool top_k_last =
@@ -181,8 +238,23 @@ class Validator {
             "head.scaled, head.scaled_logits and head.zero_bias only with a vocabulary matrix");
     const bool has_labels =
         head.kind == HeadKind::kPooledLabels || head.kind == HeadKind::kTokenLabels ||
-        head.kind == HeadKind::kSequenceLabels || head.kind == HeadKind::kLastLabels;
+        head.kind == HeadKind::kSequenceLabels || head.kind == HeadKind::kLastLabels ||
+        head.kind == HeadKind::kFirstLabels;
     in_range("head.labels", head.labels, has_labels ? 1 : 0, has_labels ? kMaxAxisSize : 0);
+    if (head.kind == HeadKind::kProjector) check_projector(head.projector);
+  }
+
+  void check_projector(const Projector& projector) const {
+    constexpr std::int64_t kMostParts = 4096;
+    in_range("projector.merge", projector.merge, 1, kMostParts);
+    size_or_zero("projector.inner", projector.inner);
+    size("projector.out", projector.out);
+    in_range("projector.merged_copies", projector.merged_copies, 0, kMostParts);
+    in_range("projector.scalars", projector.scalars, 0, kMostParts);
+    require(projector.position == Projector::Position::kAll || projector.merge == 1,
+            "a projector of one position without neighbours");
+    require(projector.merged_copies == 0 || projector.inner > 0,
+            "copies of a projector with a dense layer");
   }
 
   const Model& model_;
@@ -203,6 +275,7 @@ void LayerList::add(const std::string& name, const Layer& layer, std::int64_t re
 
 void validate(const Model& model) {
   Validator(model).run();
+  if (model.vision) Validator(*model.vision).run();
 }
 
 const char* name_of(NormKind kind) {
@@ -245,6 +318,8 @@ const char* name_of(Activation activation) {
       return "gelu";
     case Activation::kGeluTanh:
       return "gelu_tanh";
+    case Activation::kQuickGelu:
+      return "quick_gelu";
     case Activation::kSilu:
       return "silu";
     case Activation::kTanh:
@@ -265,6 +340,16 @@ const char* name_of(PositionKind kind) {
       return "relative";
   }
   return "";
+}
+
+const char* name_of(const Recurrence& recurrence) {
+  struct Visitor {
+    const char* operator()(const Mamba&) const { return "mamba"; }
+    const char* operator()(const Mamba2&) const { return "mamba2"; }
+    const char* operator()(const DeltaNet&) const { return "delta_net"; }
+    const char* operator()(const ShortConvolution&) const { return "short_convolution"; }
+  };
+  return std::visit(Visitor{}, recurrence);
 }
 
 const char* name_of(Architecture architecture) {

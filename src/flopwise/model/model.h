@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -32,7 +33,7 @@ enum class NormPlacement {
   kNormed,    // n + f(n), n = norm(x) (ChatGLM-6B)
 };
 
-enum class Activation { kRelu, kRelu2, kGelu, kGeluTanh, kSilu, kTanh };
+enum class Activation { kRelu, kRelu2, kGelu, kGeluTanh, kQuickGelu, kSilu, kTanh };
 
 // Which keys a query sees (docs/conventions.md). size: W, the last W positions including the
 // query's own; h, the half width of a two-sided window; C, the chunk; P, the prefix. Unused for
@@ -127,9 +128,67 @@ struct Moe {
   bool correction_bias = false;  // [E], added to the scores for the choice only; no gradient
   double scaling = 1;            // the k weights times this
   bool router_bias = false;      // [E], added to the router's scores
+  // Dl: routed experts work in this width, to and from which two matrices lead; 0: in D
+  // (Nemotron 3).
+  std::int64_t latent_dim = 0;
   friend bool operator==(const Moe&, const Moe&) = default;
 };
 
+// ---- layers that carry a state from position to position instead of a cache of all positions
+// -----
+
+// Mamba (arXiv:2312.00752): h = exp(dt A) h + dt x B, y = C h + D x for every element of an inner
+// width, with dt, B and C made from x, which a causal convolution has mixed.
+struct Mamba {
+  std::int64_t inner = 0;  // Di
+  std::int64_t state = 0;  // Ns, elements of h for each of the inner width
+  std::int64_t rank = 0;   // Rt, of what dt is made from
+  std::int64_t taps = 0;   // Q, positions that the convolution sees
+  bool conv_bias = true;
+  bool proj_bias = false;    // of the projections into and out of the inner width
+  bool inner_norms = false;  // RMS norms with weights on dt, B and C (Jamba)
+  friend bool operator==(const Mamba&, const Mamba&) = default;
+};
+
+// Mamba-2 (arXiv:2405.21060): heads with one decay each; B and C are shared by the heads of a
+// group; the output is gated and normalised.
+struct Mamba2 {
+  std::int64_t heads = 0;     // Nm
+  std::int64_t head_dim = 0;  // Hm
+  std::int64_t groups = 0;    // Gm, divides heads
+  std::int64_t state = 0;     // Ns
+  std::int64_t taps = 0;      // Q
+  bool conv_bias = true;
+  bool proj_bias = false;
+  friend bool operator==(const Mamba2&, const Mamba2&) = default;
+};
+
+// Gated DeltaNet (arXiv:2412.06464) as in Qwen3-Next: S = a S + k (b (v - (a S)' k))', o = S' q, S
+// of key_dim x value_dim for every value head; q, k and v go through causal convolutions.
+struct DeltaNet {
+  std::int64_t key_heads = 0;    // Kd
+  std::int64_t value_heads = 0;  // Kd*Jd, a multiple of key_heads
+  std::int64_t key_dim = 0;      // Hk
+  std::int64_t value_dim = 0;    // Hd
+  std::int64_t taps = 0;         // Q
+  friend bool operator==(const DeltaNet&, const DeltaNet&) = default;
+};
+
+// x split into b, c and u by a projection; c * convolution(b * u), projected (LFM2).
+struct ShortConvolution {
+  std::int64_t taps = 0;  // Q
+  bool bias = false;      // of the projections and the convolution
+  friend bool operator==(const ShortConvolution&, const ShortConvolution&) = default;
+};
+
+using Recurrence = std::variant<Mamba, Mamba2, DeltaNet, ShortConvolution>;
+
+struct NoFeedForward {
+  friend bool operator==(const NoFeedForward&, const NoFeedForward&) = default;
+};
+
+// What mixes positions is attention, a recurrence or nothing; a layer without feed-forward is that
+// alone.
 struct Layer {
   NormKind norm = NormKind::kRms;
   NormPlacement placement = NormPlacement::kPre;
@@ -137,9 +196,10 @@ struct Layer {
   bool shared_norm = false;      // parallel with one norm for both
   bool attention_norm = true;    // false: attention reads x as it is (layer 0 of ModernBERT)
   bool scaled_residual = false;  // one addend of each residual sum times a constant (Granite)
-  Attention attention;
+  std::optional<Attention> attention = Attention{};
+  std::optional<Recurrence> recurrence;
   std::optional<Attention> cross;  // over the encoder's output; its mask is kFull
-  std::variant<Mlp, Moe> feed_forward;
+  std::variant<Mlp, Moe, NoFeedForward> feed_forward;
   double dropout = 0;  // after attention output and feed-forward output, in training; 0 is off
   friend bool operator==(const Layer&, const Layer&) = default;
 };
@@ -181,6 +241,16 @@ struct Embedding {
   bool norm = false;  // a norm on the sum (BERT, BLOOM)
   NormKind norm_kind = NormKind::kLayer;
   bool scaled = false;  // times a constant: sqrt(D) (Gemma), embedding_multiplier (Granite)
+  // Of images: a position is a patch of so many numbers, which one matrix makes a hidden state of,
+  // in place of a token id. 0: tokens.
+  std::int64_t patch_values = 0;
+  bool patch_bias = false;
+  bool class_token = false;  // one position more, in front, which is learned
+  // Of an encoder-decoder's encoder. mel_bins: it reads a spectrogram of two frames a position
+  // through two convolutions over 3 frames (Whisper). source_positions: its own learned rows; 0:
+  // `positions` of them.
+  std::int64_t mel_bins = 0;
+  std::int64_t source_positions = 0;
 };
 
 enum class HeadKind {
@@ -194,6 +264,24 @@ enum class HeadKind {
   kSequenceLabels,  // [D,labels] without bias, every position (GPT-NeoX for sequence
                     // classification)
   kLastLabels,      // [D,labels] with bias, the last position (a reward model)
+  kFirstLabels,     // the same, the first position (an image classifier)
+  kProjector,       // Head::projector
+};
+
+// What leads from the last hidden states of a tower into another model.
+struct Projector {
+  enum class Position { kAll, kFirst, kLast };
+  Position position = Position::kAll;
+  std::int64_t merge = 1;  // M neighbours become one, side by side
+  bool pools = false;      // ... or as their mean
+  std::optional<NormKind> norm;
+  bool norm_merged = false;  // over all M of them together
+  std::int64_t inner = 0;    // width of a dense layer with an activation; 0: one matrix only
+  std::int64_t out = 0;      // width of the result
+  bool bias = false;
+  Activation activation = Activation::kGelu;
+  std::int64_t merged_copies = 0;  // further ones, each with a norm over all M (Qwen3-VL)
+  std::int64_t scalars = 0;        // learned numbers by which nothing here is multiplied (CLIP)
 };
 
 struct Head {
@@ -205,6 +293,7 @@ struct Head {
   bool scaled_logits = false;  // logits times a constant (Cohere)
   bool zero_bias = false;      // [V] that is no parameter is added: a buffer (BART)
   std::int64_t labels = 0;
+  Projector projector;                        // of kProjector
   Activation activation = Activation::kGelu;  // of the masked LM transform
   bool transform_bias = true;                 // of that dense map
   NormKind transform_norm = NormKind::kLayer;
@@ -216,9 +305,10 @@ struct Model {
   std::string family;  // "llama"; "letters"
   std::string source;  // where the facts come from: a file, the catalog's citation, "letters"
   Architecture architecture = Architecture::kDecoder;
-  std::int64_t d_model = 0;  // D
-  std::int64_t vocab = 0;    // V
-  std::int64_t context = 0;  // longest context the model is made for; 0: not said
+  std::int64_t d_model = 0;         // D
+  std::int64_t vocab = 0;           // V
+  std::int64_t context = 0;         // longest context the model is made for; 0: not said
+  std::int64_t source_context = 0;  // R of every source (Whisper's 30 s); 0: any
   Embedding embedding;
   std::optional<Stack> encoder;  // of kEncoder and kEncoderDecoder
   std::optional<Stack> decoder;  // of kDecoder and kEncoderDecoder
@@ -226,6 +316,9 @@ struct Model {
   // Layers that predict further tokens in training, each beside two norms and a matrix that joins a
   // hidden state and an embedding (DeepSeek-V3): apart from the model, in no count but their own.
   std::optional<LayerGroup> mtp;
+  // The tower that turns images into positions of this model: parameters of its own, run beside it.
+  // A model that has itself patch_values has none.
+  std::shared_ptr<const Model> vision;
   std::vector<std::string> assumptions;  // what a reader took for granted, one line each; printed
 };
 
@@ -240,5 +333,7 @@ const char* name_of(NormPlacement placement);
 const char* name_of(Activation activation);
 const char* name_of(PositionKind kind);
 const char* name_of(Architecture architecture);
+// "mamba", "mamba2", "delta_net", "short_convolution".
+const char* name_of(const Recurrence& recurrence);
 
 }  // namespace flopwise

@@ -81,7 +81,7 @@ std::int64_t stack_params(std::int64_t d_model, const Stack& stack) {
   for (const LayerGroup& group : stack.groups) {
     params += group.repeat * layer_params(d_model, group.layer);
   }
-  const Attention& attention = stack.groups.front().layer.attention;
+  const Attention& attention = *stack.groups.front().layer.attention;
   return params + attention.relative_buckets * attention.heads;
 }
 

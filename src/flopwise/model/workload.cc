@@ -32,7 +32,8 @@ std::int64_t default_seq(const Model& model) {
 void check_masks(const Model& model, const Workload& workload) {
   const auto check = [&](const Stack& stack, std::int64_t queries, std::int64_t keys) {
     for (const LayerGroup& group : stack.groups) {
-      const AttentionMask& mask = group.layer.attention.mask;
+      if (!group.layer.attention) continue;
+      const AttentionMask& mask = group.layer.attention->mask;
       const std::string problem = mask_problem({mask.kind, mask.size}, queries, keys);
       refuse(!problem.empty(), fmt::format("{}: {}: {}", model.name, group.name, problem));
     }
@@ -120,7 +121,9 @@ Workload resolve(const WorkloadRequest& request, const Model& model) {
   workload.batch = request.batch;
   workload.seq_len = request.seq_len != 0 ? request.seq_len : decode ? 1 : default_seq(model);
   workload.context = request.context != 0 ? request.context : workload.seq_len;
-  workload.source = !has_source ? 0 : request.source != 0 ? request.source : workload.seq_len;
+  const std::int64_t usual_source =
+      model.source_context > 0 ? model.source_context : workload.seq_len;
+  workload.source = !has_source ? 0 : request.source != 0 ? request.source : usual_source;
   workload.logits = prefill ? Logits::kLast : Logits::kAll;
   if (!request.logits.empty()) workload.logits = parse_logits(request.logits);
 

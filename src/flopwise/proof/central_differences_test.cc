@@ -51,20 +51,20 @@ std::vector<Case> cases() {
                   })});
   list.push_back({"dropout", altered("gpt2", [](Layer& layer) {
                     layer.dropout = 0.2;
-                    layer.attention.dropout = 0.3;
+                    layer.attention->dropout = 0.3;
                   })});
   list.push_back({"alibi and chunks", altered("llama-3-8b", [](Layer& layer) {
-                    layer.attention.position = PositionKind::kAlibi;
-                    layer.attention.rotary_dim = 0;
-                    layer.attention.mask = {MaskKind::kChunk, 3};
+                    layer.attention->position = PositionKind::kAlibi;
+                    layer.attention->rotary_dim = 0;
+                    layer.attention->mask = {MaskKind::kChunk, 3};
                   })});
   list.push_back({"prefix", altered("llama-3-8b", [](Layer& layer) {
-                    layer.attention.mask = {MaskKind::kPrefix, 3};
+                    layer.attention->mask = {MaskKind::kPrefix, 3};
                   })});
   list.push_back({"norms after blocks and of each head", altered("llama-3-8b", [](Layer& layer) {
                     layer.placement = NormPlacement::kPostOnly;
                     layer.scaled_residual = true;
-                    layer.attention.qk_norm = QkNorm::kEachHead;
+                    layer.attention->qk_norm = QkNorm::kEachHead;
                   })});
   list.push_back({"normed residual",
                   altered("gpt2", [](Layer& layer) { layer.placement = NormPlacement::kNormed; })});

@@ -34,7 +34,7 @@ class FlashCheck {
 
   // q k^T of a fused attention; its name is that of the region's first operation.
   void check(const Op& scores, Ledger& ledger, const std::string& where) {
-    const FusedAttention& fused = graph_.region(scores.region);
+    const FusedKernel& fused = graph_.region(scores.region);
     const Tensor& pairs = graph_.tensor(scores.outputs[0]);
     const Masking& masking = *pairs.masking;
     const TensorId values = values_of(scores.region);
@@ -126,7 +126,7 @@ class FlashCheck {
     Count sum;
     for (const Op& op : graph_.ops()) {
       if (op.region == kNoRegion || op.pass != pass || !is_contraction(op)) continue;
-      const FusedAttention& region = graph_.region(op.region);
+      const FusedKernel& region = graph_.region(op.region);
       const Pass kernel_pass = pass == Pass::kForward ? Pass::kForward : Pass::kBackward;
       if (region.name != kernel || region.pass != kernel_pass) continue;
       sum += work_(graph_, op).flops.eval_count(sizes_, op.name);

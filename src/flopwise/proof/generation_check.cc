@@ -41,7 +41,8 @@ class GenerationCheck {
     if (context_.model.architecture == Architecture::kEncoder) return false;
     const auto& groups = context_.model.decoder->groups;
     return std::all_of(groups.begin(), groups.end(), [&](const LayerGroup& group) {
-      const AttentionMask& mask = group.layer.attention.mask;
+      if (!group.layer.attention) return true;
+      const AttentionMask& mask = group.layer.attention->mask;
       return mask_problem({mask.kind, mask.size}, 1, prompt_).empty();
     });
   }
@@ -111,17 +112,23 @@ class GenerationCheck {
     const std::optional<KvCache> cache = kv_cache_of(program, proof_element_types());
     FLOPWISE_CHECK(cache.has_value(), "a decoder keeps a cache");
     const std::int64_t bytes = state.cached_elements() * kProofElementBytes.of(Element::kCache);
-    context_.ledger.equal("kv_cache.bytes_total", cache->bytes_total, bytes, place);
+    std::int64_t recurrent = 0;
     for (const auto& layer : run.layers()) {
       const Block& block = program.blocks[layer.block];
       const Sizes sizes = program.sizes_of(block);
       for (TensorId id = 0; id < static_cast<TensorId>(block.graph.tensors().size()); ++id) {
         const Tensor& tensor = block.graph.tensor(id);
         if (tensor.role != Role::kState) continue;
+        if (tensor.is_recurrent) {
+          recurrent += layer.run->get(id).size() * kProofElementBytes.of(tensor.element);
+          continue;
+        }
         context_.ledger.equal("kv_cache.keys_read", tensor.keys_read.eval_count(sizes, tensor.name),
                               layer.run->keys_read(id), place);
       }
     }
+    context_.ledger.equal("kv_cache.bytes_total", cache->bytes_total, bytes + recurrent, place);
+    context_.ledger.equal("kv_cache.state_bytes", cache->state_bytes, recurrent, place);
   }
 
   JobContext& context_;

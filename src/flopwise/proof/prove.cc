@@ -66,7 +66,7 @@ std::vector<PairMask> masks_of(const Model& model) {
   for (const std::optional<Stack>* stack : {&model.encoder, &model.decoder}) {
     if (!*stack) continue;
     for (const LayerGroup& group : (*stack)->groups) {
-      add(group.layer.attention);
+      if (group.layer.attention) add(*group.layer.attention);
       if (group.layer.cross) add(*group.layer.cross);
     }
   }
@@ -157,9 +157,22 @@ std::vector<Job> jobs_for(const Model& model, const ProveOptions& options) {
   return jobs;
 }
 
-}  // namespace
+// What holds of a tower joins what holds of the model beside it, under its own names.
+void add_tower(const Proof& tower, Proof& proof) {
+  for (ProofRow row : tower.rows) {
+    row.block = "vision." + row.block;
+    proof.rows.push_back(std::move(row));
+  }
+  for (ProofCheck check : tower.checks) {
+    check.name = "vision." + check.name;
+    proof.checks.push_back(std::move(check));
+  }
+  proof.runs += tower.runs;
+  proof.operations += tower.operations;
+  proof.comparisons += tower.comparisons;
+}
 
-Proof prove_model(const Model& model, const ProveOptions& options) {
+Proof prove_one(const Model& model, const ProveOptions& options) {
   const std::vector<Job> jobs = jobs_for(model, options);
   std::vector<Ledger> ledgers(jobs.size());
   std::mutex reporting;
@@ -185,6 +198,14 @@ Proof prove_model(const Model& model, const ProveOptions& options) {
   }
   for (const PairMask& mask : masks_of(model)) prove_mask(mask, ledger);
   ledger.write_to(proof);
+  return proof;
+}
+
+}  // namespace
+
+Proof prove_model(const Model& model, const ProveOptions& options) {
+  Proof proof = prove_one(model, options);
+  if (model.vision) add_tower(prove_one(*model.vision, options), proof);
   return proof;
 }
 

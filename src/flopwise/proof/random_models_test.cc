@@ -110,9 +110,9 @@ Layer any_layer(PositionKind position, const AttentionMask& mask, bool has_cross
   layer.attention = is_latent ? any_latent_attention() : any_attention(position, mask);
   if (has_cross) {
     layer.cross = any_attention(PositionKind::kNone, {MaskKind::kFull, 0});
-    layer.cross->heads = layer.attention.heads;
-    layer.cross->kv_heads = layer.attention.kv_heads;
-    layer.cross->value_dim = layer.attention.value_dim;
+    layer.cross->heads = layer.attention->heads;
+    layer.cross->kv_heads = layer.attention->kv_heads;
+    layer.cross->value_dim = layer.attention->value_dim;
   }
   if (pick(3) == 0) {
     layer.feed_forward = any_moe();

@@ -15,8 +15,8 @@ class Shrinker {
 
   Model shrink(Model model) {
     model.d_model = draw_.of("D");
-    model.vocab = draw_.of("V");
-    model.context = 0;
+    if (model.vocab > 0) model.vocab = draw_.of("V");
+    model.context = model.source_context = 0;
     Embedding& embedding = model.embedding;
     const bool projected = embedding.width != 0 && embedding.width != original_d_model_;
     embedding.width = projected ? draw_.of("De") : 0;
@@ -26,13 +26,26 @@ class Shrinker {
       embedding.positions = std::max(draw_.positions(), has_source ? draw_.of("R") : 0) + 3;
     }
     if (embedding.token_types > 1) embedding.token_types = draw_.of("types");
+    if (embedding.patch_values > 0) embedding.patch_values = draw_.of("Cp");
+    if (embedding.mel_bins > 0) embedding.mel_bins = draw_.of("mels");
+    if (embedding.source_positions > 0) embedding.source_positions = draw_.of("R") + 2;
     if (model.head.labels > 0) model.head.labels = draw_.of("labels");
+    shrink(model.head.projector);
+    model.vision.reset();  // proven by itself
     if (model.encoder) shrink(*model.encoder);
     if (model.decoder) shrink(*model.decoder);
     return model;
   }
 
  private:
+  // M neighbours as one: one only, since M must divide T.
+  void shrink(Projector& projector) {
+    projector.merge = 1;
+    if (projector.inner > 0) projector.inner = draw_.of("Dp");
+    if (projector.out > 0) projector.out = draw_.of("Do");
+    if (projector.merged_copies > 0) projector.merged_copies = 2;
+  }
+
   // The same original size gets the same small one; another of its kind gets F', F''.
   std::int64_t size(const std::string& kind, std::int64_t original) {
     std::vector<std::int64_t>& known = known_[kind];
@@ -44,12 +57,13 @@ class Shrinker {
   void shrink(Stack& stack) {
     for (LayerGroup& group : stack.groups) {
       if (group.repeat > 1) group.repeat = size("L", group.repeat);
-      shrink(group.layer.attention);
+      if (group.layer.attention) shrink(*group.layer.attention);
+      if (group.layer.recurrence) shrink(*group.layer.recurrence);
       if (group.layer.cross) shrink(*group.layer.cross);
       if (auto* mlp = std::get_if<Mlp>(&group.layer.feed_forward)) {
         mlp->d_ff = size("F", mlp->d_ff);
-      } else {
-        shrink(std::get<Moe>(group.layer.feed_forward));
+      } else if (auto* moe = std::get_if<Moe>(&group.layer.feed_forward)) {
+        shrink(*moe);
       }
     }
   }
@@ -86,6 +100,35 @@ class Shrinker {
     attention.value_dim = size("Hv", attention.value_dim);
   }
 
+  // n parts of a kind; one stays one.
+  std::int64_t parts(const char* kind, std::int64_t n) { return n == 1 ? 1 : size(kind, n); }
+
+  void shrink(Recurrence& recurrence) {
+    if (auto* mamba = std::get_if<Mamba>(&recurrence)) {
+      mamba->inner = size("Di", mamba->inner);
+      mamba->state = size("Ns", mamba->state);
+      mamba->rank = size("Rt", mamba->rank);
+      mamba->taps = size("Q", mamba->taps);
+    } else if (auto* mamba2 = std::get_if<Mamba2>(&recurrence)) {
+      const std::int64_t per_group = parts("Jm", mamba2->heads / mamba2->groups);
+      mamba2->groups = parts("Gm", mamba2->groups);
+      mamba2->heads = mamba2->groups * per_group;
+      mamba2->head_dim = size("Hm", mamba2->head_dim);
+      mamba2->state = size("Ns", mamba2->state);
+      mamba2->taps = size("Q", mamba2->taps);
+    } else if (auto* delta = std::get_if<DeltaNet>(&recurrence)) {
+      const std::int64_t per_key = parts("Jd", delta->value_heads / delta->key_heads);
+      delta->key_heads = parts("Kd", delta->key_heads);
+      delta->value_heads = delta->key_heads * per_key;
+      delta->key_dim = size("Hk", delta->key_dim);
+      delta->value_dim = size("Hd", delta->value_dim);
+      delta->taps = size("Q", delta->taps);
+    } else {
+      auto& conv = std::get<ShortConvolution>(recurrence);
+      conv.taps = size("Q", conv.taps);
+    }
+  }
+
   void shrink(AttentionMask& mask) {
     switch (mask.kind) {
       case MaskKind::kFull:
@@ -110,6 +153,7 @@ class Shrinker {
     const bool all_active = moe.active_experts == moe.experts;
     moe.expert.d_ff = size("F", moe.expert.d_ff);
     if (moe.shared_d_ff > 0) moe.shared_d_ff = size("Fs", moe.shared_d_ff);
+    if (moe.latent_dim > 0) moe.latent_dim = size("Dl", moe.latent_dim);
     const std::int64_t active = moe.active_experts;
     moe.experts = size("E", moe.experts);
     moe.active_experts = all_active ? moe.experts : size("k", active);

@@ -75,6 +75,21 @@ Analysis analysis(const CountResult& result) {
   return analyse(input);
 }
 
+// The tower counts among the parameters; what images cost is said for one of them.
+void add_vision(CountResult& result) {
+  if (!result.model.vision) return;
+  ImageCost image;
+  image.patches = patches_of_image(result.model);
+  const Program tower = build_vision_program(result.model, image.patches);
+  const Params params = params_of(tower);
+  result.vision = params.total;
+  result.cost.params += params;
+  image.flops = in_context("image", [&] {
+    return cost_of(tower, {result.fusion, result.types}).forward;
+  });
+  result.image = image;
+}
+
 // What the reader of the model did not know but the workload shows.
 void add_workload_assumptions(CountResult& result) {
   const std::int64_t rows = result.model.embedding.positions;
@@ -131,6 +146,7 @@ CountResult count_model(const Model& model, const CountRequest& request) {
     return flops_by(*result.convention, result.cost, training, tokens,
                     request.remat.kind != RematKind::kNone);
   });
+  add_vision(result);
   return result;
 }
 

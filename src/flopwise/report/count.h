@@ -30,6 +30,12 @@ struct CountRequest {
   std::string convention = "exact";
 };
 
+// What one image costs in a vision tower, its projector included.
+struct ImageCost {
+  std::int64_t patches = 0;
+  Flops flops;
+};
+
 struct CountResult {
   Model model;
   Workload workload;
@@ -44,6 +50,9 @@ struct CountResult {
   std::optional<KvCache> kv_cache;
   Count six_n_d;
   Rational six_n_d_ratio;
+  Count vision;  // parameters of the vision tower, among cost.params
+  // One image through the tower, forward; absent without one.
+  std::optional<ImageCost> image;
   Count mtp;  // parameters of multi-token-prediction layers, in no other count
   const Convention* convention = nullptr;
   ConventionFlops by_convention;

@@ -73,6 +73,7 @@ Json params(const CountResult& result) {
       .add("embedding", params.embedding())
       .add("non_embedding", params.total - params.embedding())
       .add("mtp", result.mtp)
+      .add("vision", result.vision)
       .add("by_component", std::move(by_component));
 }
 
@@ -99,7 +100,8 @@ Json kv_cache(const CountResult& result) {
   return Json::object()
       .add("bytes_per_token", result.kv_cache->bytes_per_token)
       .add("bytes_total", result.kv_cache->bytes_total)
-      .add("source_bytes", result.kv_cache->source_bytes);
+      .add("source_bytes", result.kv_cache->source_bytes)
+      .add("state_bytes", result.kv_cache->state_bytes);
 }
 
 Json activations(const CountResult& result) {

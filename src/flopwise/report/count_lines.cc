@@ -62,6 +62,13 @@ void add_totals(Lines& lines, const CountResult& r) {
                    cost.params.active.grouped(), tokens(r).grouped(), r.six_n_d.grouped(),
                    cost.model_total().grouped(), r.six_n_d.grouped(),
                    r.six_n_d_ratio.to_double())});
+  if (r.image) {
+    lines.push_back({"one image", r.image->flops.matrix().grouped(),
+                     fmt::format("forward FLOPs of its {} patches in the vision tower, in none of "
+                                 "the counts above",
+                                 r.image->patches),
+                     ""});
+  }
   if (r.convention->name != "exact") {
     lines.push_back({fmt::format("convention {}", r.convention->name),
                      decimal(r.by_convention.model), std::string(r.convention->source), ""});
@@ -76,13 +83,17 @@ void add_cache(Lines& lines, const CountResult& r) {
       cache.source_bytes == Count(0)
           ? ""
           : fmt::format(", {} of it of the source", si(cache.source_bytes, "B"));
+  const std::string state =
+      cache.state_bytes == Count(0)
+          ? ""
+          : fmt::format(", {} of it state of recurrences", si(cache.state_bytes, "B"));
   lines.push_back({"KV cache per token", bytes(cache.bytes_per_token),
                    "what one token writes over all layers",
                    fmt::format("{} = {}", cache.bytes_per_token_formula.str(),
                                cache.bytes_per_token.grouped())});
   lines.push_back(
       {"KV cache", bytes(cache.bytes_total),
-       fmt::format("held for the batch at S = {}{}", r.workload.context, source),
+       fmt::format("held for the batch at S = {}{}{}", r.workload.context, source, state),
        fmt::format("{} = {}", cache.bytes_total_formula.str(), cache.bytes_total.grouped())});
 }
 

@@ -54,8 +54,8 @@ TEST(CountJson, Schema) {
   EXPECT_THAT(keys(json), ElementsAre("activations", "analysis", "arithmetic_intensity",
                                       "assumptions", "blocks", "bytes", "flops", "kv_cache",
                                       "model", "ops", "params", "schema", "sizes", "workload"));
-  EXPECT_THAT(keys(json["params"]),
-              ElementsAre("active", "by_component", "embedding", "mtp", "non_embedding", "total"));
+  EXPECT_THAT(keys(json["params"]), ElementsAre("active", "by_component", "embedding", "mtp",
+                                                "non_embedding", "total", "vision"));
   EXPECT_THAT(
       keys(json["params"]["by_component"]),
       ElementsAre("attention", "embedding", "mlp", "norm", "other", "router", "unembedding"));

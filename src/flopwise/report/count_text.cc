@@ -79,17 +79,33 @@ std::string build_line(const CountResult& r) {
   const Model& model = r.model;
   const Stack& stack = model.decoder ? *model.decoder : *model.encoder;
   const Layer& layer = stack.groups.at(0).layer;
-  const Moe* moe = std::get_if<Moe>(&layer.feed_forward);
-  const Mlp& mlp = moe != nullptr ? moe->expert : std::get<Mlp>(layer.feed_forward);
-  const std::string positions = model.embedding.positions > 0
-                                    ? fmt::format("{} learned", model.embedding.positions)
-                                    : name_of(layer.attention.position);
-  return fmt::format("{}-norm {}, {}{} {}, {} positions, {} mask, {}{}", name_of(layer.placement),
-                     name_of(layer.norm), mlp.gated ? "gated " : "", name_of(mlp.activation),
-                     moe != nullptr ? "experts" : "feed-forward", positions,
-                     name_of(layer.attention.mask.kind),
-                     model.head.tied ? "tied head" : "untied head",
-                     layer.attention.o_bias || mlp.down_bias ? ", biased" : "");
+  std::vector<std::string> parts = {
+      fmt::format("{}-norm {}", name_of(layer.placement), name_of(layer.norm))};
+  bool biased = false;
+  // The first of each kind stands for all.
+  const Attention* attention = nullptr;
+  const Mlp* mlp = nullptr;
+  for (const LayerGroup& group : stack.groups) {
+    if (attention == nullptr && group.layer.attention) attention = &*group.layer.attention;
+    if (mlp != nullptr) continue;
+    const Moe* moe = std::get_if<Moe>(&group.layer.feed_forward);
+    mlp = moe != nullptr ? &moe->expert : std::get_if<Mlp>(&group.layer.feed_forward);
+    if (mlp == nullptr) continue;
+    parts.push_back(fmt::format("{}{} {}", mlp->gated ? "gated " : "", name_of(mlp->activation),
+                                moe != nullptr ? "experts" : "feed-forward"));
+    biased = biased || mlp->down_bias;
+  }
+  if (attention != nullptr) {
+    const std::string positions = model.embedding.positions > 0
+                                      ? fmt::format("{} learned", model.embedding.positions)
+                                      : name_of(attention->position);
+    parts.push_back(positions + " positions");
+    parts.push_back(fmt::format("{} mask", name_of(attention->mask.kind)));
+    biased = biased || attention->o_bias;
+  }
+  parts.emplace_back(model.head.tied ? "tied head" : "untied head");
+  if (biased) parts.emplace_back("biased");
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string header(const CountResult& r) {
@@ -122,6 +138,7 @@ std::string params_table(const CountResult& r) {
     table.add_row({"active per token", params.active.grouped(),
                    percent(Rational(params.active) / Rational(params.total))});
   }
+  if (r.image) table.add_row({"vision tower, of the total", r.vision.grouped(), ""});
   if (r.mtp != Count(0)) table.add_row({"multi-token prediction, apart", r.mtp.grouped(), ""});
   table.add_row({"without embedding and head", (params.total - params.embedding()).grouped(),
                  percent(Rational(params.total - params.embedding()) / Rational(params.total))});

@@ -8,6 +8,7 @@
 #include "flopwise/cost/cost.h"
 #include "flopwise/model/build.h"
 #include "flopwise/report/facts.h"
+#include "flopwise/report/model_params.h"
 
 namespace flopwise {
 namespace {
@@ -52,6 +53,7 @@ std::string feed_forward_text(const Layer& layer) {
     return fmt::format("F={} {}{}", mlp->d_ff, mlp->gated ? "gated " : "",
                        name_of(mlp->activation));
   }
+  if (std::holds_alternative<NoFeedForward>(layer.feed_forward)) return "none";
   const Moe& moe = std::get<Moe>(layer.feed_forward);
   std::string text =
       fmt::format("F={} E={} k={}", moe.expert.d_ff, moe.experts, moe.active_experts);
@@ -73,31 +75,46 @@ std::string layers_table(const Model& model) {
   });
   for (const NamedStack& named : stacks_of(model)) {
     for (const LayerGroup& group : named.stack->groups) {
-      const Attention& attention = group.layer.attention;
-      table.add_row(
-          {named.name, group.name, std::to_string(group.repeat), std::to_string(attention.heads),
-           std::to_string(attention.kv_heads), std::to_string(attention.head_dim),
-           mask_text(attention.mask), feed_forward_text(group.layer),
-           fmt::format("{} {}", name_of(group.layer.placement), name_of(group.layer.norm))});
+      std::vector<std::string> row = {named.name, group.name, std::to_string(group.repeat)};
+      if (group.layer.attention) {
+        const Attention& attention = *group.layer.attention;
+        for (const std::int64_t size : {attention.heads, attention.kv_heads, attention.head_dim}) {
+          row.push_back(std::to_string(size));
+        }
+        row.push_back(mask_text(attention.mask));
+      } else {
+        row.insert(row.end(), 3, "");
+        row.emplace_back(group.layer.recurrence ? name_of(*group.layer.recurrence) : "none");
+      }
+      row.push_back(feed_forward_text(group.layer));
+      row.push_back(
+          fmt::format("{} {}", name_of(group.layer.placement), name_of(group.layer.norm)));
+      table.add_row(row);
     }
   }
   return table.str();
 }
 
 Json layer_json(const NamedStack& named, const LayerGroup& group) {
-  const Attention& attention = group.layer.attention;
-  Json json = Json::object()
-                  .add("stack", named.name)
-                  .add("name", group.name)
-                  .add("repeat", group.repeat)
-                  .add("heads", attention.heads)
-                  .add("kv_heads", attention.kv_heads)
-                  .add("head_dim", attention.head_dim)
-                  .add("mask", name_of(attention.mask.kind))
-                  .add("mask_size", attention.mask.size > 0 ? Json(attention.mask.size) : Json());
+  const std::optional<Attention>& a = group.layer.attention;
+  const std::optional<Recurrence>& recurrence = group.layer.recurrence;
+  const auto of_attention = [&](auto value) { return a ? Json(value(*a)) : Json(); };
+  Json json =
+      Json::object()
+          .add("stack", named.name)
+          .add("name", group.name)
+          .add("repeat", group.repeat)
+          .add("heads", of_attention([](const Attention& x) { return x.heads; }))
+          .add("kv_heads", of_attention([](const Attention& x) { return x.kv_heads; }))
+          .add("head_dim", of_attention([](const Attention& x) { return x.head_dim; }))
+          .add("mask", of_attention([](const Attention& x) { return name_of(x.mask.kind); }))
+          .add("mask_size", a && a->mask.size > 0 ? Json(a->mask.size) : Json())
+          .add("recurrence", recurrence ? Json(name_of(*recurrence)) : Json());
   const Moe* moe = std::get_if<Moe>(&group.layer.feed_forward);
-  const Mlp& mlp = moe != nullptr ? moe->expert : std::get<Mlp>(group.layer.feed_forward);
-  json.add("d_ff", mlp.d_ff).add("gated", mlp.gated).add("activation", name_of(mlp.activation));
+  const Mlp* mlp = moe != nullptr ? &moe->expert : std::get_if<Mlp>(&group.layer.feed_forward);
+  json.add("d_ff", mlp != nullptr ? Json(mlp->d_ff) : Json())
+      .add("gated", mlp != nullptr ? Json(mlp->gated) : Json())
+      .add("activation", mlp != nullptr ? Json(name_of(mlp->activation)) : Json());
   json.add("experts", moe != nullptr ? Json(moe->experts) : Json());
   json.add("active_experts", moe != nullptr ? Json(moe->active_experts) : Json());
   return json.add("norm", name_of(group.layer.norm))
@@ -115,11 +132,11 @@ Json model_summary(const CatalogModel& entry, const std::vector<ModelColumn>& co
 }
 
 Count total_params_of(const Model& model) {
-  return params_of(build_one_token(model, Mode::kForward)).total;
+  return params_of_model(model).total;
 }
 
 Count active_params_of(const Model& model) {
-  return params_of(build_one_token(model, Mode::kForward)).active;
+  return params_of_model(model).active;
 }
 
 // 16-bit; 0 for an encoder, which keeps no cache.

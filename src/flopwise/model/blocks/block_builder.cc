@@ -118,8 +118,8 @@ TensorId BlockBuilder::relabel(const std::string& name, TensorId x, const Axes& 
   return emit(name, Relabel{}, {x}, output, graph_.tensor(x).component);
 }
 
-void BlockBuilder::begin_region(const std::string& name) {
-  region_ = graph_.add_region({name, kNoTensor, kNoTensor, Pass::kForward});
+void BlockBuilder::begin_region(const std::string& name, bool is_recurrence) {
+  region_ = graph_.add_region({name, kNoTensor, kNoTensor, Pass::kForward, is_recurrence});
 }
 
 void BlockBuilder::end_region(TensorId output, TensorId row_stats) {
@@ -142,6 +142,8 @@ ScalarProgram activation_program(Activation activation) {
       return scalar_gelu();
     case Activation::kGeluTanh:
       return scalar_gelu_tanh();
+    case Activation::kQuickGelu:
+      return scalar_quick_gelu();
     case Activation::kSilu:
       return scalar_silu();
     case Activation::kTanh:

@@ -58,8 +58,8 @@ class BlockBuilder {
   TensorId emit(const std::string& name, OpKind kind, std::vector<TensorId> inputs, TensorId output,
                 Component component, std::vector<TensorId> more_outputs = {});
 
-  // Operations added between the two calls form one fused attention.
-  void begin_region(const std::string& name);
+  // Operations added between the two calls form one fused kernel: attention, or a recurrence.
+  void begin_region(const std::string& name, bool is_recurrence = false);
   void end_region(TensorId output, TensorId row_stats);
 
  private:
@@ -88,6 +88,9 @@ struct AttentionInputs {
 // [B,T,D] -> [B,T,D], without residual and norm. `name` is "attention" or "cross".
 TensorId add_attention(BlockBuilder& builder, const std::string& name, const Attention& attention,
                        const Workload& workload, const AttentionInputs& inputs);
+// [B,T,D] -> [B,T,D], without residual and norm.
+TensorId add_recurrence(BlockBuilder& builder, const Recurrence& recurrence,
+                        const Workload& workload, TensorId x);
 // The feed-forward of a dense layer or of an expert kind; `name` is "mlp" or "shared"; F is the
 // axis of its width.
 TensorId add_mlp(BlockBuilder& builder, const std::string& name, const Mlp& mlp, const Axis& width,

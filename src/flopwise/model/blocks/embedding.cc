@@ -37,6 +37,58 @@ TensorId add_positions(BlockBuilder& builder, std::int64_t rows, TensorId x) {
                      kPart);
 }
 
+// Patches [B,T,Cp] through one matrix, behind a class token where there is one.
+TensorId patch_states(BlockBuilder& builder, const Embedding& embedding, const std::string& name) {
+  const StackAxes& a = builder.axes();
+  const Axis values{"Cp", embedding.patch_values};
+  const Axis patches =
+      embedding.class_token ? Axis{a.queries.name + "-1", a.queries.size - 1} : a.queries;
+  const TensorId in = builder.input(name + ".patches", {a.batch, patches, values});
+  builder.graph().tensor(in).needs_gradient = false;
+  const TensorId x =
+      builder.linear_bias("embed.patch", in, {values, a.model}, {a.batch, patches, a.model},
+                          embedding.patch_bias, {a.model}, kPart);
+  if (!embedding.class_token) return x;
+  const TensorId row = builder.parameter("embed.class_token", {a.model}, kPart);
+  return builder.emit("embed.with_class", Prepend{}, {x, row},
+                      builder.activation("embed.with_class", builder.hidden(), kPart), kPart);
+}
+
+// A spectrogram of two frames a position, padded by one on either side, through two convolutions
+// over 3 frames, of which the second takes every other.
+TensorId spectrogram_states(BlockBuilder& builder, const Embedding& embedding,
+                            const std::string& name) {
+  const StackAxes& a = builder.axes();
+  const Axis taps{"q", 3};
+  const Axis inner{"D'", a.model.size};
+  const Expr frames = 2 * a.queries.size;
+  const std::string letter = "2" + a.queries.name;
+  const Axis mels{"mels", embedding.mel_bins};
+  const auto convolve = [&](const std::string& part, TensorId x, std::int64_t stride,
+                            const Axis& from, const Axis& positions, const Axis& to) {
+    const TensorId weight = builder.parameter(part + ".weight", {taps, from, to}, kPart);
+    const TensorId y = builder.activation(part, {a.batch, positions, to}, kPart);
+    builder.emit(part, Convolution{stride, OpClass::kMatmul}, {x, weight}, y, kPart);
+    const TensorId shifted =
+        builder.add(part + "_bias", y, builder.parameter(part + ".bias", {to}, kPart), kPart);
+    return builder.map(part + "_gelu", scalar_gelu(), {shifted}, kPart);
+  };
+  const TensorId in =
+      builder.input(name + ".spectrogram", {
+                                               a.batch, {letter + "+2", frames + 2},
+                                                mels
+  });
+  builder.graph().tensor(in).needs_gradient = false;
+  const TensorId first = convolve("embed.conv1", in, 1, mels, {letter, frames}, inner);
+  const TensorId padded = builder.emit(
+      "embed.pad",
+      Prepend{
+  },
+      {first},
+      builder.activation("embed.pad", {a.batch, {letter + "+1", frames + 1}, inner}, kPart), kPart);
+  return convolve("embed.conv2", padded, 2, inner, a.queries, a.model);
+}
+
 TensorId add_sinusoids(BlockBuilder& builder, TensorId x) {
   const StackAxes& a = builder.axes();
   const Constant values{ConstantKind::kSinusoid, a.keys.size - a.queries.size, 0};
@@ -104,8 +156,16 @@ Block embedding_block(const Model& model, const Stack& stack, const StackAxes& a
                       const std::string& name) {
   BlockBuilder builder(axes);
   const Embedding& embedding = model.embedding;
-  const TensorId ids = builder.index_input(name + ".ids", {axes.batch, axes.queries});
-  TensorId x = lookup(builder, "embed.tokens", ids, token_table(builder, model));
+  const bool is_source = name == "encoder.embed";
+  TensorId x = kNoTensor;
+  if (embedding.patch_values > 0) {
+    x = patch_states(builder, embedding, name);
+  } else if (is_source && embedding.mel_bins > 0) {
+    x = spectrogram_states(builder, embedding, name);
+  } else {
+    const TensorId ids = builder.index_input(name + ".ids", {axes.batch, axes.queries});
+    x = lookup(builder, "embed.tokens", ids, token_table(builder, model));
+  }
   const Axis width = embedding_axis(model, axes.model);
   if (width.name != axes.model.name) {
     x = builder.linear("embed.project_in", x, {width, axes.model}, builder.hidden(), kPart);
@@ -115,15 +175,18 @@ Block embedding_block(const Model& model, const Stack& stack, const StackAxes& a
                     kPart);
   }
   if (embedding.sinusoidal) x = add_sinusoids(builder, x);
-  if (embedding.positions > 0) x = add_positions(builder, embedding.positions, x);
+  const std::int64_t rows = is_source && embedding.source_positions > 0 ? embedding.source_positions
+                                                                        : embedding.positions;
+  if (rows > 0) x = add_positions(builder, rows, x);
   if (embedding.token_types > 0) x = add_token_types(builder, embedding.token_types, x);
   if (embedding.norm) x = builder.norm("embed.norm", x, embedding.norm_kind);
   builder.graph().outputs = {x};
 
   Block block;
   block.name = name;
-  const Attention& attention = stack.groups.at(0).layer.attention;
-  if (attention.position == PositionKind::kRelative) {
+  const std::optional<Attention>& first = stack.groups.at(0).layer.attention;
+  if (first && first->position == PositionKind::kRelative) {
+    const Attention& attention = *first;
     builder.graph().outputs.push_back(relative_bias(builder, relative_bias_name(axes), attention));
     block.sizes["N"] = attention.heads;
     block.sizes["K"] = attention.kv_heads;

@@ -16,15 +16,26 @@ class LayerBuilder {
 
   Graph build() {
     const TensorId x = builder_.input("input", builder_.hidden());
-    const bool has_relative_bias = layer_.attention.position == PositionKind::kRelative;
+    const bool has_relative_bias =
+        layer_.attention && layer_.attention->position == PositionKind::kRelative;
     if (has_relative_bias) relative_bias_ = relative_bias_input();
     TensorId y = kNoTensor;
     if (layer_.parallel) {
       y = parallel(x);
     } else {
-      y = sublayer("attention", x, [&](TensorId n) { return self_attention(n); });
+      y = x;
+      if (layer_.attention) {
+        y = sublayer("attention", y, [&](TensorId n) { return self_attention(n); });
+      }
+      if (layer_.recurrence) {
+        y = sublayer(name_of(*layer_.recurrence), y, [&](TensorId n) {
+          return add_recurrence(builder_, *layer_.recurrence, workload_, n);
+        });
+      }
       if (layer_.cross) y = sublayer("cross", y, [&](TensorId n) { return cross_attention(n); });
-      y = sublayer("mlp", y, [&](TensorId n) { return feed_forward(n); });
+      if (!std::holds_alternative<NoFeedForward>(layer_.feed_forward)) {
+        y = sublayer("mlp", y, [&](TensorId n) { return feed_forward(n); });
+      }
     }
     builder_.graph().outputs = {y};
     return std::move(builder_.graph());
@@ -87,7 +98,7 @@ class LayerBuilder {
   double dropout() const { return workload_.mode == Mode::kTrain ? layer_.dropout : 0; }
 
   TensorId self_attention(TensorId x) {
-    return add_attention(builder_, "attention", layer_.attention, workload_,
+    return add_attention(builder_, "attention", *layer_.attention, workload_,
                          {x, kNoTensor, relative_bias_});
   }
 
@@ -119,7 +130,7 @@ class LayerBuilder {
     },
                                        true);
     builder_.graph().tensor(id).masking =
-        Masking{pair_mask(layer_.attention.mask), a.queries.name, a.keys.name};
+        Masking{pair_mask(layer_.attention->mask), a.queries.name, a.keys.name};
     return id;
   }
 
@@ -129,9 +140,7 @@ class LayerBuilder {
   TensorId relative_bias_ = kNoTensor;
 };
 
-Sizes sizes_of(const Layer& layer) {
-  const Attention& attention = layer.attention;
-  Sizes sizes;
+void add_sizes(const Attention& attention, Sizes& sizes) {
   sizes["N"] = attention.heads;
   sizes["K"] = attention.kv_heads;
   sizes["G"] = attention.heads / attention.kv_heads;
@@ -163,14 +172,43 @@ Sizes sizes_of(const Layer& layer) {
       sizes["P"] = attention.mask.size;
       break;
   }
+}
+
+void add_sizes(const Recurrence& recurrence, Sizes& sizes) {
+  if (const Mamba* mamba = std::get_if<Mamba>(&recurrence)) {
+    sizes["Di"] = mamba->inner;
+    sizes["Ns"] = mamba->state;
+    sizes["Rt"] = mamba->rank;
+    sizes["Q"] = mamba->taps;
+  } else if (const Mamba2* mamba2 = std::get_if<Mamba2>(&recurrence)) {
+    sizes["Gm"] = mamba2->groups;
+    sizes["Jm"] = mamba2->heads / mamba2->groups;
+    sizes["Hm"] = mamba2->head_dim;
+    sizes["Ns"] = mamba2->state;
+    sizes["Q"] = mamba2->taps;
+  } else if (const DeltaNet* delta = std::get_if<DeltaNet>(&recurrence)) {
+    sizes["Kd"] = delta->key_heads;
+    sizes["Jd"] = delta->value_heads / delta->key_heads;
+    sizes["Hk"] = delta->key_dim;
+    sizes["Hd"] = delta->value_dim;
+    sizes["Q"] = delta->taps;
+  } else {
+    sizes["Q"] = std::get<ShortConvolution>(recurrence).taps;
+  }
+}
+
+Sizes sizes_of(const Layer& layer) {
+  Sizes sizes;
+  if (layer.attention) add_sizes(*layer.attention, sizes);
+  if (layer.recurrence) add_sizes(*layer.recurrence, sizes);
   if (const auto* mlp = std::get_if<Mlp>(&layer.feed_forward)) {
     sizes["F"] = mlp->d_ff;
-  } else {
-    const Moe& moe = std::get<Moe>(layer.feed_forward);
-    sizes["F"] = moe.expert.d_ff;
-    sizes["E"] = moe.experts;
-    sizes["k"] = moe.active_experts;
-    if (moe.shared_d_ff > 0) sizes["Fs"] = moe.shared_d_ff;
+  } else if (const Moe* moe = std::get_if<Moe>(&layer.feed_forward)) {
+    sizes["F"] = moe->expert.d_ff;
+    sizes["E"] = moe->experts;
+    sizes["k"] = moe->active_experts;
+    if (moe->shared_d_ff > 0) sizes["Fs"] = moe->shared_d_ff;
+    if (moe->latent_dim > 0) sizes["Dl"] = moe->latent_dim;
   }
   return sizes;
 }

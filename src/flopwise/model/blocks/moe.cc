@@ -97,24 +97,31 @@ class MoeBuilder {
     constexpr Component kPart = Component::kMlp;
     const StackAxes& a = builder_.axes();
     const Mlp& mlp = moe_.expert;
-    const TensorId sent = builder_.activation("experts.dispatch", copies(a.model), kPart);
-    builder_.emit("experts.dispatch", Dispatch{}, {x_, choice_}, sent, kPart);
+    const bool is_latent = moe_.latent_dim > 0;
+    const Axis model = is_latent ? Axis{"Dl", Expr::symbol("Dl")} : a.model;
+    const TensorId in =
+        is_latent ? builder_.linear("experts.latent_in", x_, {a.model, model}, tokens(model), kPart)
+                  : x_;
+    const TensorId sent = builder_.activation("experts.dispatch", copies(model), kPart);
+    builder_.emit("experts.dispatch", Dispatch{}, {in, choice_}, sent, kPart);
     const ScalarProgram act = activation_program(mlp.activation);
     TensorId inner = kNoTensor;
     if (mlp.gated) {
-      const TensorId gate = expert_linear("experts.gate", sent, a.model, width_, mlp.up_bias);
-      const TensorId up = expert_linear("experts.up", sent, a.model, width_, mlp.up_bias);
+      const TensorId gate = expert_linear("experts.gate", sent, model, width_, mlp.up_bias);
+      const TensorId up = expert_linear("experts.up", sent, model, width_, mlp.up_bias);
       inner = builder_.map("experts.act", scalar_gated(act), {gate, up}, kPart);
     } else {
-      const TensorId up = expert_linear("experts.up", sent, a.model, width_, mlp.up_bias);
+      const TensorId up = expert_linear("experts.up", sent, model, width_, mlp.up_bias);
       inner = builder_.map("experts.act", act, {up}, kPart);
     }
-    const TensorId down = expert_linear("experts.down", inner, width_, a.model, mlp.down_bias);
-    const TensorId back = builder_.activation("experts.combine", copies(a.model), kPart);
+    const TensorId down = expert_linear("experts.down", inner, width_, model, mlp.down_bias);
+    const TensorId back = builder_.activation("experts.combine", copies(model), kPart);
     builder_.emit("experts.combine", Combine{}, {down, choice_}, back, kPart);
     // The weighted sum of k outputs is expert weighting: vector work (docs/conventions.md).
-    return builder_.contract("experts.weigh", Contraction{OpClass::kVector, ""}, back, weights_,
-                             builder_.hidden(), kPart);
+    const TensorId sum = builder_.contract("experts.weigh", Contraction{OpClass::kVector, ""}, back,
+                                           weights_, tokens(model), kPart);
+    if (!is_latent) return sum;
+    return builder_.linear("experts.latent_out", sum, {model, a.model}, builder_.hidden(), kPart);
   }
 
   TensorId shared_experts() {

@@ -19,7 +19,7 @@ Layer read_layer(Config& config, std::string_view side) {
   Layer layer;
   layer.norm = family.norm;
   layer.placement = family.placement;
-  Attention& attention = layer.attention;
+  Attention& attention = *layer.attention;
   const std::string heads = field_of(side, "attention_heads");
   attention.heads = attention.kv_heads = read_size(config, heads);
   if (config.model.d_model % attention.heads != 0) {
@@ -73,6 +73,34 @@ const std::vector<HeadClass>& bart_heads() {
   return kHeads;
 }
 
+// Whisper: a spectrogram through convolutions, rows of positions on both sides, norms in front, no
+// bias of keys (Radford et al. 2022, arXiv:2212.04356).
+void read_whisper(Config& config) {
+  const Family& family = config.family;
+  Model& model = config.model;
+  model.architecture = Architecture::kEncoderDecoder;
+  model.d_model = read_size(config, family.names.d_model);
+  model.vocab = read_size(config, "vocab_size");
+  model.context = read_size(config, family.names.positions, family.absent.positions);
+  model.source_context = read_size(config, "max_source_positions", 1500);
+  Embedding& embedding = model.embedding;
+  embedding.positions = model.context;
+  embedding.source_positions = model.source_context;
+  embedding.mel_bins = read_size(config, "num_mel_bins", 80);
+  embedding.scaled = config.fields.boolean_or("scale_embedding", false);
+  model.head = read_head(config, family.heads());
+
+  Layer encoder = read_layer(config, "encoder");
+  encoder.attention->k_bias = false;
+  encoder.attention->mask.kind = MaskKind::kFull;
+  model.encoder = stack_of(config, "encoder", encoder);
+  Layer decoder = read_layer(config, "decoder");
+  decoder.attention->k_bias = false;
+  decoder.cross = decoder.attention;
+  decoder.cross->mask.kind = MaskKind::kFull;
+  model.decoder = stack_of(config, "decoder", decoder);
+}
+
 void read_bart(Config& config) {
   const Family& family = config.family;
   Model& model = config.model;
@@ -93,7 +121,7 @@ void read_bart(Config& config) {
   if (model.head.kind == HeadKind::kLanguageModel) model.head.zero_bias = true;
 
   Layer encoder = read_layer(config, "encoder");
-  encoder.attention.mask.kind = MaskKind::kFull;
+  encoder.attention->mask.kind = MaskKind::kFull;
   model.encoder = stack_of(config, "encoder", encoder);
   Layer decoder = read_layer(config, "decoder");
   decoder.cross = decoder.attention;

@@ -83,7 +83,7 @@ Layer read_bert_layer(Config& config) {
   Layer layer;
   layer.norm = family.norm;
   layer.placement = family.placement;
-  Attention& attention = layer.attention;
+  Attention& attention = *layer.attention;
   attention.heads = attention.kv_heads = read_size(config, family.names.heads);
   if (config.model.d_model % attention.heads != 0) {
     throw UserError(fmt::format("{}: expected a multiple of {} = {}, got {}",

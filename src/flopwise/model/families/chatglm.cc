@@ -44,7 +44,7 @@ void adjust_chatglm(Config& config, Layer& layer, Stack& stack) {
   if (fields.boolean_or("apply_residual_connection_post_layernorm", false)) {
     layer.placement = NormPlacement::kNormed;
   }
-  Attention& attention = layer.attention;
+  Attention& attention = *layer.attention;
   const bool bias = fields.boolean_or("add_bias_linear", false);
   const bool qkv_bias = fields.boolean_or("add_qkv_bias", false) || bias;
   attention.q_bias = attention.k_bias = attention.v_bias = qkv_bias;

@@ -209,7 +209,8 @@ std::int64_t read_d_ff(Config& config) {
         config.fields.integer_or(family.d_ff_ratio_field, family.d_ff_per_d_model, 1, 1024);
     return config.fields.integer_or(field, ratio * config.model.d_model, 1, kMaxAxisSize);
   }
-  const std::int64_t d_ff = read_size(config, field, family.absent.d_ff);
+  std::int64_t d_ff = read_size(config, field, family.absent.d_ff);
+  if (family.adjust_d_ff != nullptr) d_ff = family.adjust_d_ff(config, d_ff);
   if (d_ff % family.d_ff_parts == 0) return d_ff / family.d_ff_parts;
   throw UserError(fmt::format("{}: expected a multiple of {}, got {}", config.fields.where(field),
                               family.d_ff_parts, d_ff));
@@ -232,7 +233,7 @@ Moe read_row_moe(Config& config, const Mlp& mlp) {
     return moe;
   }
   moe.expert.d_ff = read_size(config, "moe_intermediate_size");
-  moe.renormalise = config.fields.boolean_or("norm_topk_prob", false);
+  moe.renormalise = config.fields.boolean_or("norm_topk_prob", family.renormalises);
   if (family.moe == MoeRule::kSparseWithShared) {
     moe.shared_d_ff = read_size(config, "shared_expert_intermediate_size");
     moe.shared_gate = true;
@@ -265,13 +266,17 @@ std::vector<LayerGroup> read_layers(Config& config, const Layer& base) {
   const auto layer_at = [&](std::int64_t i) {
     Layer layer = base;
     if (plan.windows.has_window(i)) {
-      layer.attention.mask = {MaskKind::kWindow, plan.windows.size};
+      layer.attention->mask = {MaskKind::kWindow, plan.windows.size};
     }
-    if (!plan.has_positions(i)) {
-      layer.attention.position = PositionKind::kNone;
-      layer.attention.rotary_dim = 0;
+    if (layer.attention && !plan.has_positions(i)) {
+      layer.attention->position = PositionKind::kNone;
+      layer.attention->rotary_dim = 0;
     }
-    if (plan.experts.is_moe(i)) {
+    if (plan.is_recurrent(i)) {
+      layer.attention.reset();
+      layer.recurrence = plan.hybrid.recurrence;
+    }
+    if (plan.is_moe(i)) {
       layer.feed_forward = *moe;
     } else {
       layer.feed_forward = dense_mlp();
@@ -317,7 +322,9 @@ void read_decoder(Config& config) {
   stack.final_norm_kind = family.norm;
   if (family.adjust != nullptr) family.adjust(config, layer, stack);
   stack.groups = read_layers(config, layer);
-  if (family.moe == MoeRule::kFirstDense) read_mtp_layers(config, stack);
+  if (family.moe == MoeRule::kFirstDense || !family.mtp_field.empty()) {
+    read_mtp_layers(config, stack);
+  }
   model.decoder = stack;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "flopwise/base/error.h"
 #include "flopwise/base/units.h"
 #include "flopwise/model/families/fields.h"
@@ -117,10 +119,17 @@ Moe read_deepseek_moe(Config& config, const Mlp& mlp) {
 }
 
 void read_mtp_layers(Config& config, const Stack& stack) {
-  const std::int64_t count =
-      config.fields.integer_or("num_nextn_predict_layers", 0, 0, kMaxAxisSize);
+  const std::string_view named = config.family.mtp_field;
+  const std::string_view field = named.empty() ? "num_nextn_predict_layers" : named;
+  const std::int64_t count = config.fields.integer_or(field, 0, 0, kMaxAxisSize);
   if (count == 0) return;
-  config.model.mtp = stack.groups.back();
+  const auto attends = [](const LayerGroup& group) { return group.layer.attention.has_value(); };
+  const auto last = std::find_if(stack.groups.rbegin(), stack.groups.rend(), attends);
+  if (last == stack.groups.rend()) {
+    throw UserError(fmt::format("{}: expected 0 in a model without attention, got {}",
+                                config.fields.where(field), count));
+  }
+  config.model.mtp = *last;
   config.model.mtp->name = "mtp";
   config.model.mtp->repeat = count;
 }

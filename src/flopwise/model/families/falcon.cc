@@ -25,7 +25,7 @@ std::int64_t read_groups(Config& config, Decoder decoder, std::int64_t heads) {
 
 void adjust(Config& config, Decoder decoder, Layer& layer) {
   JsonFields& fields = config.fields;
-  Attention& attention = layer.attention;
+  Attention& attention = *layer.attention;
   attention.kv_heads = read_groups(config, decoder, attention.heads);
   if (fields.boolean_or("alibi", false)) {
     attention.position = PositionKind::kAlibi;

@@ -85,6 +85,14 @@ enum class Softcap { kNoField, kOffWhenAbsent, kOnWhenAbsent };
 
 struct Family;
 struct HeadClass;
+struct TowerRow;  // vision.h
+
+// Which layers carry a state instead of attending, where a model has both.
+struct HybridPlan {
+  std::optional<Recurrence> recurrence;
+  std::vector<bool> recurrent;  // one entry a layer
+  std::vector<bool> experts;    // the same; empty: by the row's rule
+};
 const std::vector<HeadClass>& decoder_heads();
 
 // A config.json on its way to a Model.
@@ -144,16 +152,22 @@ struct Family {
   bool renormalises = false;                           // when norm_topk_prob is absent
   double routed_scaling = 1;                           // of kFirstDense, when absent
   std::int64_t first_dense = 0;                        // the same
-  bool latent = false;                                 // latent attention (deepseek.h)
-  std::int64_t absent_query_rank = 0;                  // q_lora_rank when absent, of latent
-  std::int64_t absent_value_dim = 128;                 // v_head_dim when absent, of latent
+  HybridPlan (*hybrid)(Config& config, std::int64_t layers) = nullptr;
+  bool latent = false;                  // latent attention (deepseek.h)
+  std::int64_t absent_query_rank = 0;   // q_lora_rank when absent, of latent
+  std::int64_t absent_value_dim = 128;  // v_head_dim when absent, of latent
   Softcap softcap = Softcap::kNoField;
   // What the row cannot say, for one layer and the stack around it.
   void (*adjust)(Config& config, Layer& layer, Stack& stack) = nullptr;
   void (*adjust_moe)(Config& config, Moe& moe) = nullptr;  // the same for its experts
+  std::int64_t (*adjust_d_ff)(Config& config, std::int64_t d_ff) = nullptr;  // and for F
   // Fields whose names sound like cost, but which the family's code does not use; * as in
   // unread.cc.
   IgnoredFields ignored = {};
+  // Of a model with a vision tower: the row of the text model, and the tower in vision_config.
+  std::string_view text_type = {};
+  const TowerRow* tower = nullptr;
+  std::string_view mtp_field = {};  // counts layers that predict further tokens
   // Where one model_type stands for several models: the row of this one.
   const Family& (*variant)(const nlohmann::json& config) = nullptr;
 };
@@ -162,6 +176,12 @@ struct Family {
 constexpr Family renamed(Family row, std::string_view model_type, std::string_view class_name) {
   row.model_type = model_type;
   row.class_name = class_name;
+  return row;
+}
+
+// The same row, with layers that predict further tokens.
+constexpr Family with_mtp(Family row, std::string_view field) {
+  row.mtp_field = field;
   return row;
 }
 
@@ -176,7 +196,12 @@ void read_decoder(Config& config);  // a decoder-only stack, from the row's fact
 // text_config, a model of `family`, of a file without vision_config; `finish`, if not null, says
 // what the row cannot.
 void read_text_config(Config& config, Family family, void (*finish)(Config& text));
-void read_gemma3(Config& config);
+// The text model, at the top or in text_config, and the tower beside it.
+void read_with_tower(Config& config);
+void read_vit(Config& config);
+void read_clip(Config& config);
+void read_whisper(Config& config);
+const std::vector<HeadClass>& vit_heads();
 void read_t5(Config& config);
 void read_bert(Config& config);
 const std::vector<HeadClass>& bart_heads();
@@ -203,6 +228,14 @@ void adjust_dbrx(Config& config, Layer& layer, Stack& stack);
 void adjust_falcon(Config& config, Layer& layer, Stack& stack);
 
 void read_llama4(Config& config);  // text_config, or the text model alone
+
+void read_mamba(Config& config);
+void read_nemotron_h(Config& config);
+HybridPlan plan_jamba(Config& config, std::int64_t layers);
+HybridPlan plan_lfm2(Config& config, std::int64_t layers);
+HybridPlan plan_qwen3_next(Config& config, std::int64_t layers);
+std::int64_t lfm2_d_ff(Config& config, std::int64_t d_ff);
+void adjust_qwen3_next(Config& config, Layer& layer, Stack& stack);
 
 void adjust_gpt_oss(Config& config, Layer& layer, Stack& stack);
 void adjust_gpt_oss_moe(Config& config, Moe& moe);

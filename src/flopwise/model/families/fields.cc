@@ -17,17 +17,18 @@ struct ActivationName {
 };
 // As in the ACT2FN table of Hugging Face transformers; all tanh approximations of gelu cost alike.
 constexpr ActivationName kActivations[] = {
-    {"gelu",              Activation::kGelu    },
-    {"gelu_python",       Activation::kGelu    },
-    {"gelu_new",          Activation::kGeluTanh},
-    {"gelu_fast",         Activation::kGeluTanh},
-    {"gelu_accurate",     Activation::kGeluTanh},
-    {"gelu_pytorch_tanh", Activation::kGeluTanh},
-    {"relu",              Activation::kRelu    },
-    {"relu2",             Activation::kRelu2   },
-    {"silu",              Activation::kSilu    },
-    {"swish",             Activation::kSilu    },
-    {"tanh",              Activation::kTanh    },
+    {"gelu",              Activation::kGelu     },
+    {"gelu_python",       Activation::kGelu     },
+    {"gelu_new",          Activation::kGeluTanh },
+    {"quick_gelu",        Activation::kQuickGelu},
+    {"gelu_fast",         Activation::kGeluTanh },
+    {"gelu_accurate",     Activation::kGeluTanh },
+    {"gelu_pytorch_tanh", Activation::kGeluTanh },
+    {"relu",              Activation::kRelu     },
+    {"relu2",             Activation::kRelu2    },
+    {"silu",              Activation::kSilu     },
+    {"swish",             Activation::kSilu     },
+    {"tanh",              Activation::kTanh     },
 };
 
 bool has_vocab(HeadKind kind) {
@@ -36,8 +37,8 @@ bool has_vocab(HeadKind kind) {
 }
 
 bool has_labels(HeadKind kind) {
-  return kind == HeadKind::kPooledLabels || kind == HeadKind::kTokenLabels ||
-         kind == HeadKind::kSequenceLabels;
+  return kind == HeadKind::kFirstLabels || kind == HeadKind::kPooledLabels ||
+         kind == HeadKind::kTokenLabels || kind == HeadKind::kSequenceLabels;
 }
 
 // The entries of an object such as id2label; 0 when it is absent.

@@ -8,25 +8,25 @@
 namespace flopwise {
 
 void adjust_gpt2(Config& config, Layer& layer, Stack& /*stack*/) {
-  layer.attention.scaled = config.fields.boolean_or("scale_attn_weights", true);
+  layer.attention->scaled = config.fields.boolean_or("scale_attn_weights", true);
 }
 
 void adjust_gpt_bigcode(Config& config, Layer& layer, Stack& stack) {
   adjust_gpt2(config, layer, stack);
-  if (config.fields.boolean_or("multi_query", true)) layer.attention.kv_heads = 1;
+  if (config.fields.boolean_or("multi_query", true)) layer.attention->kv_heads = 1;
 }
 
 // Its scores are not divided by sqrt(H).
 void adjust_gpt_neo(Config& /*config*/, Layer& layer, Stack& /*stack*/) {
-  layer.attention.scaled = false;
-  layer.attention.o_bias = true;
+  layer.attention->scaled = false;
+  layer.attention->o_bias = true;
 }
 
 // rotary_dim counts elements; null rotates all.
 void adjust_gptj(Config& config, Layer& layer, Stack& /*stack*/) {
   JsonFields& fields = config.fields;
   const bool is_null = config.mentions("rotary_dim") && !fields.has("rotary_dim");
-  Attention& attention = layer.attention;
+  Attention& attention = *layer.attention;
   attention.rotary_dim = fields.integer_or(
       "rotary_dim", is_null ? attention.head_dim : config.family.rotary_dim, 2, attention.head_dim);
   if (attention.rotary_dim % 2 == 0) return;
@@ -36,8 +36,8 @@ void adjust_gptj(Config& config, Layer& layer, Stack& /*stack*/) {
 
 void adjust_phi(Config& config, Layer& layer, Stack& /*stack*/) {
   if (!config.fields.boolean_or("qk_layernorm", false)) return;
-  layer.attention.qk_norm = QkNorm::kPerHead;
-  layer.attention.qk_norm_kind = NormKind::kLayer;
+  layer.attention->qk_norm = QkNorm::kPerHead;
+  layer.attention->qk_norm_kind = NormKind::kLayer;
 }
 
 void adjust_starcoder2(Config& config, Layer& /*layer*/, Stack& /*stack*/) {
@@ -82,7 +82,7 @@ void adjust_opt(Config& config, Layer& layer, Stack& stack) {
   const bool has_weights = fields.boolean_or("layer_norm_elementwise_affine", true);
   layer.norm = stack.final_norm_kind = has_weights ? NormKind::kLayer : NormKind::kNoParams;
   const bool bias = fields.boolean_or("enable_bias", true);
-  Attention& attention = layer.attention;
+  Attention& attention = *layer.attention;
   attention.q_bias = attention.k_bias = attention.v_bias = attention.o_bias = bias;
   Mlp& mlp = std::get<Mlp>(layer.feed_forward);
   mlp.up_bias = mlp.down_bias = bias;

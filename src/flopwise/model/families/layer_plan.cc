@@ -237,6 +237,15 @@ bool MoePlan::is_moe(std::int64_t i) const {
   return any && i >= first && (i + 1) % step == 0 && dense.count(i) == 0;
 }
 
+bool LayerPlan::is_recurrent(std::int64_t i) const {
+  return hybrid.recurrence && hybrid.recurrent[static_cast<std::size_t>(i)];
+}
+
+bool LayerPlan::is_moe(std::int64_t i) const {
+  if (hybrid.experts.empty()) return experts.is_moe(i);
+  return experts.any && hybrid.experts[static_cast<std::size_t>(i)];
+}
+
 bool LayerPlan::has_positions(std::int64_t i) const {
   if (nope.global && windows.size > 0) return windows.has_window(i);
   if (!nope.without.empty()) return !nope.without[static_cast<std::size_t>(i)];
@@ -249,7 +258,8 @@ LayerPattern LayerPlan::pattern() const {
   // No family has two rhythms.
   pattern.period = std::max({experts.step, windows.full_period, nope.period});
   pattern.breaks = {windows.first, experts.first};
-  for (const std::vector<bool>* listed : {&windows.listed, &nope.without}) {
+  for (const std::vector<bool>* listed :
+       {&windows.listed, &nope.without, &hybrid.recurrent, &hybrid.experts}) {
     for (std::size_t i = 1; i < listed->size(); ++i) {
       if ((*listed)[i] == (*listed)[i - 1]) continue;
       pattern.breaks.push_back(static_cast<std::int64_t>(i));
@@ -266,7 +276,11 @@ std::string LayerPlan::kind_of(std::int64_t i) const {
   std::string window = windows.has_window(i) ? "local" : "global";
   const bool is_listed = nope.period > 0 || !nope.without.empty();
   if (is_listed) return has_positions(i) ? "rotary" : "nope";
-  const std::string feed_forward = experts.is_moe(i) ? "moe" : "dense";
+  const std::string feed_forward = is_moe(i) ? "moe" : "dense";
+  if (hybrid.recurrence) {
+    const std::string mixer = is_recurrent(i) ? name_of(*hybrid.recurrence) : "attention";
+    return experts.any ? mixer + "_" + feed_forward : mixer;
+  }
   if (!experts.any) return window;
   return windows.size > 0 ? window + "_" + feed_forward : feed_forward;
 }
@@ -274,7 +288,12 @@ std::string LayerPlan::kind_of(std::int64_t i) const {
 LayerPlan read_layer_plan(Config& config) {
   LayerPlan plan;
   plan.layers = read_size(config, config.family.names.layers, config.family.absent.layers);
-  plan.windows = read_window_plan(config, plan.layers);
+  if (config.family.hybrid != nullptr) {
+    plan.hybrid = config.family.hybrid(config, plan.layers);
+    config.fields.boolean_or("use_sliding_window", false);
+  } else {
+    plan.windows = read_window_plan(config, plan.layers);
+  }
   plan.experts = read_moe_plan(config, plan.layers);
   plan.nope = read_nope_plan(config, plan.layers);
   return plan;

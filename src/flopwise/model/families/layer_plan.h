@@ -41,7 +41,10 @@ struct LayerPlan {
   WindowPlan windows;
   MoePlan experts;
   NopePlan nope;
+  HybridPlan hybrid;
 
+  bool is_recurrent(std::int64_t i) const;
+  bool is_moe(std::int64_t i) const;
   bool has_positions(std::int64_t i) const;
 
   LayerPattern pattern() const;

@@ -38,14 +38,14 @@ void adjust_baichuan(Config& config, Layer& layer, Stack& /*stack*/) {
                     "no field says which, got {}",
                     config.fields.where(config.family.names.d_model), k7b, k13b, width));
   }
-  layer.attention.position = PositionKind::kAlibi;
-  layer.attention.rotary_dim = 0;
+  layer.attention->position = PositionKind::kAlibi;
+  layer.attention->rotary_dim = 0;
 }
 
 // no_bias is about all maps but those of q, k and v, which have one anyway.
 void adjust_qwen1(Config& config, Layer& layer, Stack& /*stack*/) {
   const bool bias = !config.fields.boolean_or("no_bias", true);
-  layer.attention.o_bias = bias;
+  layer.attention->o_bias = bias;
   Mlp& mlp = std::get<Mlp>(layer.feed_forward);
   mlp.up_bias = mlp.down_bias = bias;
 }
@@ -57,8 +57,8 @@ void adjust_olmo(Config& config, Layer& /*layer*/, Stack& /*stack*/) {
 void adjust_cohere(Config& config, Layer& layer, Stack& stack) {
   adjust_cohere2(config, layer, stack);
   if (!config.fields.boolean_or("use_qk_norm", false)) return;
-  layer.attention.qk_norm = QkNorm::kEachHead;
-  layer.attention.qk_norm_kind = NormKind::kLayerNoBias;
+  layer.attention->qk_norm = QkNorm::kEachHead;
+  layer.attention->qk_norm_kind = NormKind::kLayerNoBias;
 }
 
 // The class multiplies by 0.0625 when the field is absent.
@@ -82,7 +82,7 @@ void adjust_grok1(Config& config, Layer& layer, Stack& /*stack*/) {
   config.fields.number_or("attn_output_multiplier", 1);
   config.model.embedding.scaled = is_scaled_by(config, "embedding_multiplier_scale");
   scale_logits(config, "output_multiplier_scale");
-  layer.attention.softcap = config.fields.number_or("max_attn_value", 30);
+  layer.attention->softcap = config.fields.number_or("max_attn_value", 30);
 }
 
 // scale_depth/sqrt(L) on what each block adds, dim_model_base/D before the head.
@@ -107,8 +107,8 @@ void adjust_phimoe(Config& config, Layer& /*layer*/, Stack& /*stack*/) {
 void adjust_stablelm(Config& config, Layer& layer, Stack& /*stack*/) {
   layer.parallel = layer.shared_norm = config.fields.boolean_or("use_parallel_residual", false);
   if (!config.fields.boolean_or("qk_layernorm", false)) return;
-  layer.attention.qk_norm = QkNorm::kEachHead;
-  layer.attention.qk_norm_kind = NormKind::kLayerNoBias;
+  layer.attention->qk_norm = QkNorm::kEachHead;
+  layer.attention->qk_norm_kind = NormKind::kLayerNoBias;
 }
 
 }  // namespace flopwise

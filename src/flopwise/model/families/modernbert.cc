@@ -32,7 +32,7 @@ Stack modernbert_stack(const Layer& global, std::int64_t layers, std::int64_t pe
   Layer first = global;
   first.attention_norm = false;
   Layer local = global;
-  local.attention.mask = {MaskKind::kTwoSidedWindow, local_width / 2};
+  local.attention->mask = {MaskKind::kTwoSidedWindow, local_width / 2};
   const std::int64_t globals = (layers + period - 1) / period;
   LayerList list;
   list.add("first", first);
@@ -57,7 +57,7 @@ void read_modernbert(Config& config) {
   layer.norm = fields.boolean_or("norm_bias", false) ? NormKind::kLayer : NormKind::kLayerNoBias;
   model.embedding.norm = true;
   model.embedding.norm_kind = layer.norm;
-  Attention& attention = layer.attention = read_attention(config);
+  Attention& attention = *(layer.attention = read_attention(config));
   attention.q_bias = attention.k_bias = attention.v_bias = attention.o_bias =
       fields.boolean_or("attention_bias", false);
   Mlp mlp;
@@ -100,7 +100,7 @@ void read_nomic_bert(Config& config) {
   layer.norm = NormKind::kLayer;
   layer.placement =
       fields.boolean_or("prenorm", false) ? NormPlacement::kPre : NormPlacement::kPost;
-  Attention& attention = layer.attention = read_attention(config);
+  Attention& attention = *(layer.attention = read_attention(config));
   attention.q_bias = attention.k_bias = attention.v_bias = attention.o_bias =
       fields.boolean_or("qkv_proj_bias", true);
   const double share = fields.number_or("rotary_emb_fraction", 1);

@@ -33,7 +33,7 @@ std::int64_t read_kv_heads(Config& config, std::int64_t heads) {
 
 void adjust_mpt(Config& config, Layer& layer, Stack& stack) {
   JsonFields& fields = config.fields;
-  Attention& attention = layer.attention;
+  Attention& attention = *layer.attention;
   attention.kv_heads = read_kv_heads(config, attention.heads);
   note_clipping(config, "attn_config.clip_qkv");
   read_choice(config, "norm_type", "low_precision_layernorm",

@@ -17,13 +17,23 @@ const Stack& stack_of(const Model& model) {
   return model.encoder ? *model.encoder : *model.decoder;
 }
 
-// Layers of one model differ in masks and in feed-forward widths, and in nothing asked for here.
+// Layers of one kind of a model differ in masks and in feed-forward widths, and in nothing asked
+// for here.
 const Layer& layer_of(const Model& model) {
   return stack_of(model).groups.front().layer;
 }
 
+// One without heads where no layer has attention.
 const Attention& attention_of(const Model& model) {
-  return layer_of(model).attention;
+  static const Attention kAbsent = [] {
+    Attention absent;
+    absent.position = PositionKind::kNone;
+    return absent;
+  }();
+  for (const LayerGroup& group : stack_of(model).groups) {
+    if (group.layer.attention) return *group.layer.attention;
+  }
+  return kAbsent;
 }
 
 const Moe* moe_of(const Model& model) {
@@ -33,9 +43,14 @@ const Moe* moe_of(const Model& model) {
   return nullptr;
 }
 
+// One of no width where no layer has a feed-forward.
 const Mlp& mlp_of(const Model& model) {
-  const Moe* moe = moe_of(model);
-  return moe != nullptr ? moe->expert : std::get<Mlp>(layer_of(model).feed_forward);
+  static const Mlp kAbsent;
+  if (const Moe* moe = moe_of(model)) return moe->expert;
+  for (const LayerGroup& group : stack_of(model).groups) {
+    if (const Mlp* mlp = std::get_if<Mlp>(&group.layer.feed_forward)) return *mlp;
+  }
+  return kAbsent;
 }
 
 bool all_layers_are_moe(const Model& model) {

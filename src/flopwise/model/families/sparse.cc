@@ -77,14 +77,14 @@ void make_llama4_layers(Config& config) {
     const bool is_local =
         rotated.empty() ? (i + 1) % kFullPeriod != 0 : rotated[static_cast<std::size_t>(i)] == 1;
     const bool is_moe = (i + 1) % step == 0;
-    if (is_local && chunk > 0) layer.attention.mask = {MaskKind::kChunk, chunk};
+    if (is_local && chunk > 0) layer.attention->mask = {MaskKind::kChunk, chunk};
     if (is_local && normalises) {
-      layer.attention.qk_norm = QkNorm::kPerHead;
-      layer.attention.qk_norm_kind = NormKind::kNoParams;
+      layer.attention->qk_norm = QkNorm::kPerHead;
+      layer.attention->qk_norm_kind = NormKind::kNoParams;
     }
     if (!is_local) {
-      layer.attention.position = PositionKind::kNone;
-      layer.attention.rotary_dim = 0;
+      layer.attention->position = PositionKind::kNone;
+      layer.attention->rotary_dim = 0;
     }
     if (is_moe) {
       layer.feed_forward = moe;
@@ -126,7 +126,7 @@ void read_llama4(Config& config) {
 }
 
 void adjust_gpt_oss(Config& config, Layer& layer, Stack& /*stack*/) {
-  layer.attention.sinks = true;
+  layer.attention->sinks = true;
   config.model.assumptions.emplace_back(
       "experts are counted with a silu gate, without the clamps and the + 1 of swiglu_limit");
 }
@@ -138,7 +138,7 @@ void adjust_gpt_oss_moe(Config& config, Moe& moe) {
 }
 
 void adjust_glm4_moe(Config& config, Layer& layer, Stack& /*stack*/) {
-  Attention& attention = layer.attention;
+  Attention& attention = *layer.attention;
   attention.q_bias = attention.k_bias = attention.v_bias =
       config.fields.boolean_or("attention_bias", false);
   if (config.fields.boolean_or("use_qk_norm", false)) attention.qk_norm = QkNorm::kPerHead;
@@ -146,7 +146,7 @@ void adjust_glm4_moe(Config& config, Layer& layer, Stack& /*stack*/) {
 
 void adjust_minimax_m2(Config& config, Layer& layer, Stack& /*stack*/) {
   JsonFields& fields = config.fields;
-  Attention& attention = layer.attention;
+  Attention& attention = *layer.attention;
   if (fields.boolean_or("use_qk_norm", true)) attention.qk_norm = QkNorm::kFullWidth;
   const std::string type = fields.text_or("qk_norm_type", "per_layer");
   if (type != "per_layer") {

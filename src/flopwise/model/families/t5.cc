@@ -86,7 +86,7 @@ void read_t5(Config& config) {
 
   Layer layer;
   layer.attention = read_attention(config);
-  layer.attention.mask.kind = MaskKind::kFull;
+  layer.attention->mask.kind = MaskKind::kFull;
   layer.feed_forward = read_mlp(config);
   model.encoder = stack_of(layer, encoder_layers);
   if (parts == Parts::kEncoder) return;
@@ -94,7 +94,7 @@ void read_t5(Config& config) {
   layer.cross = layer.attention;
   layer.cross->position = PositionKind::kNone;
   layer.cross->relative_buckets = 0;
-  layer.attention.mask.kind = MaskKind::kCausal;
+  layer.attention->mask.kind = MaskKind::kCausal;
   model.decoder = stack_of(layer, decoder_layers);
 }
 

@@ -4,14 +4,16 @@
 #include "flopwise/base/error.h"
 #include "flopwise/model/families/fields.h"
 #include "flopwise/model/families/unread.h"
+#include "flopwise/model/families/vision.h"
 
 namespace flopwise {
 
 void read_text_config(Config& config, Family family, void (*finish)(Config& text)) {
-  if (config.fields.has("vision_config")) {
-    throw UserError(
-        fmt::format("{}: vision towers are not counted yet, expected a config without this field",
-                    config.fields.where("vision_config")));
+  if (config.fields.has("vision_config") && config.family.tower == nullptr) {
+    throw UserError(fmt::format(
+        "{}: the vision tower of model_type '{}' is not counted yet, expected a config without "
+        "this field",
+        config.fields.where("vision_config"), config.family.model_type));
   }
   const Head head = read_head(config, decoder_heads());
   const std::string_view tie = "tie_word_embeddings";
@@ -34,8 +36,24 @@ void read_text_config(Config& config, Family family, void (*finish)(Config& text
   if (head.kind != HeadKind::kLanguageModel) config.model.head = head;
 }
 
-void read_gemma3(Config& config) {
-  read_text_config(config, *find_family("gemma3_text"), nullptr);
+void read_with_tower(Config& config) {
+  const Family& text = *find_family(config.family.text_type);
+  if (config.fields.has("text_config")) {
+    read_text_config(config, text, nullptr);
+  } else {
+    Family row = text;
+    row.class_name = config.family.class_name;
+    Config own{config.object, config.fields, row, config.model};
+    read_decoder(own);
+    config.fields = own.fields;
+    config.model = own.model;
+  }
+  Model& model = config.model;
+  if (config.fields.has("vision_config")) {
+    model.vision = read_tower(config, "vision_config", *config.family.tower, model.d_model);
+  } else {
+    model.assumptions.emplace_back("no vision_config: the language model alone");
+  }
 }
 
 }  // namespace flopwise

@@ -1,0 +1,187 @@
+#include "flopwise/model/families/vision.h"
+
+#include <fmt/format.h>
+
+#include "flopwise/base/error.h"
+#include "flopwise/base/units.h"
+#include "flopwise/model/families/fields.h"
+#include "flopwise/model/families/unread.h"
+
+namespace flopwise {
+namespace {
+
+constexpr std::int64_t kMostSide = 4096;  // of a patch, of an image in patches
+
+// Reads vision_config into a model of patches.
+class TowerReader {
+ public:
+  TowerReader(Config& config, const TowerRow& row) : config_(config), row_(row) {}
+
+  Model read() {
+    model_.family = config_.family.model_type;
+    model_.name = config_.fields.file();
+    model_.architecture = Architecture::kEncoder;
+    model_.d_model = size(row_.d_model, row_.absent_d_model);
+    read_patches();
+    read_layers();
+    return model_;
+  }
+
+  Model read_with_projector(std::int64_t out) {
+    read();
+    read_projector(out);
+    return model_;
+  }
+
+ private:
+  JsonFields& fields() { return config_.fields; }
+  std::int64_t size(std::string_view field, std::int64_t absent) {
+    return read_size(config_, field, absent);
+  }
+  std::int64_t side(std::string_view field, std::int64_t absent) {
+    return fields().integer_or(field, absent, 1, kMostSide);
+  }
+
+  void read_patches() {
+    const std::int64_t patch = side("patch_size", row_.absent_patch);
+    fields().integer_or("spatial_patch_size", patch, patch, patch);
+    const std::int64_t frames = side("temporal_patch_size", row_.absent_frames);
+    Embedding& embedding = model_.embedding;
+    embedding.patch_values = side(row_.channels, 3) * frames * patch * patch;
+    embedding.patch_bias = row_.patch_bias;
+    embedding.class_token = row_.class_token;
+    embedding.norm = row_.norm_first;
+    embedding.norm_kind = row_.norm;
+    if (row_.absent_image > 0) {
+      const std::int64_t image =
+          fields().integer_or("image_size", row_.absent_image, patch, kMostSide * patch);
+      const std::int64_t across = image / patch;
+      patches_ = across * across;
+      model_.context = patches_ + (row_.class_token ? 1 : 0);
+    }
+    if (!row_.learned_positions) return;
+    embedding.positions =
+        row_.positions.empty() ? model_.context : size(row_.positions, row_.absent_positions);
+    if (!row_.positions.empty()) model_.context = embedding.positions;
+  }
+
+  void read_layers() {
+    Layer layer;
+    layer.norm = row_.norm;
+    Attention& attention = *layer.attention;
+    attention.heads = attention.kv_heads = size(row_.heads, row_.absent_heads);
+    if (model_.d_model % attention.heads != 0) {
+      throw UserError(fmt::format("{}: expected a multiple of {} = {}, got {}",
+                                  fields().where(row_.d_model), row_.heads, attention.heads,
+                                  model_.d_model));
+    }
+    attention.head_dim = attention.value_dim = model_.d_model / attention.heads;
+    attention.q_bias = attention.k_bias = attention.v_bias = fields().boolean_or("qkv_bias", true);
+    attention.o_bias = true;
+    attention.mask.kind = MaskKind::kFull;
+    attention.position = row_.rotary ? PositionKind::kRotary : PositionKind::kNone;
+    if (row_.rotary) attention.rotary_dim = attention.head_dim / 2 * 2;
+    Mlp mlp;
+    mlp.gated = row_.gated;
+    mlp.activation = read_activation(config_, "hidden_act", row_.activation);
+    mlp.up_bias = mlp.down_bias = true;
+    mlp.d_ff = read_d_ff();
+    layer.feed_forward = mlp;
+    Stack stack;
+    stack.final_norm = row_.final_norm;
+    stack.final_norm_kind = row_.norm;
+    stack.groups = {
+        {"layer", layer, size(row_.layers, row_.absent_layers)}
+    };
+    model_.encoder = stack;
+    if (!fields().has("fullatt_block_indexes")) return;
+    fields().mark_read("fullatt_block_indexes");
+    fields().mark_read("window_size");
+    config_.model.assumptions.emplace_back(
+        "vision tower: its windows are counted as attention over the whole image");
+  }
+
+  std::int64_t read_d_ff() {
+    if (row_.d_ff_ratio == 0) return size("intermediate_size", row_.absent_d_ff);
+    const std::int64_t ratio = fields().integer_or("mlp_ratio", row_.d_ff_ratio, 1, 1024);
+    return ratio * model_.d_model;
+  }
+
+  void read_projector(std::int64_t out) {
+    Projector& projector = model_.head.projector;
+    model_.head.kind = HeadKind::kProjector;
+    projector.position = row_.position;
+    projector.out = out;
+    projector.bias = row_.projector_bias;
+    if (row_.projector_norm) projector.norm = row_.projector_norm_kind;
+    const std::int64_t merge = side("spatial_merge_size", row_.absent_merge);
+    projector.merge = row_.pools ? pooled() : merge * merge;
+    projector.pools = row_.pools;
+    if (row_.projector_dense) projector.inner = projector.merge * model_.d_model;
+    if (!row_.deepstack.empty()) {
+      projector.merged_copies =
+          static_cast<std::int64_t>(fields().integers_or(row_.deepstack, {}).size());
+      if (projector.merged_copies > 0) {
+        config_.model.assumptions.push_back(
+            fmt::format("vision tower: the projectors of {} are counted behind the last layer",
+                        row_.deepstack));
+      }
+    }
+  }
+
+  // Patches that become one of the positions the text model sees.
+  std::int64_t pooled() {
+    const std::int64_t positions = positions_of_text_;
+    if (positions > 0 && patches_ % positions == 0) return patches_ / positions;
+    throw UserError(fmt::format("{}: expected a divisor of the {} patches of an image, got {}",
+                                "mm_tokens_per_image", patches_, positions));
+  }
+
+ public:
+  void set_positions_of_text(std::int64_t positions) { positions_of_text_ = positions; }
+
+ private:
+  Config& config_;
+  const TowerRow& row_;
+  Model model_;
+  std::int64_t patches_ = 0;
+  std::int64_t positions_of_text_ = 0;
+};
+
+}  // namespace
+
+Model read_vision_layers(Config& config, const TowerRow& row) {
+  return TowerReader(config, row).read();
+}
+
+std::shared_ptr<const Model> read_tower(Config& config, std::string_view field, const TowerRow& row,
+                                        std::int64_t out) {
+  const nlohmann::json& object = config.fields.raw(field);
+  Family family = config.family;
+  family.ignored = row.ignored;
+  Config tower{object, config.fields.object(field), family, {}};
+  TowerRow spelt = row;
+  for (std::string_view* name : {&spelt.d_model, &spelt.layers, &spelt.heads, &spelt.channels}) {
+    const std::size_t bar = name->find('|');
+    if (bar == std::string_view::npos) continue;
+    *name = spelling_of(tower, {name->substr(0, bar), name->substr(bar + 1)});
+  }
+  TowerReader reader(tower, spelt);
+  if (row.pools) {
+    constexpr std::int64_t kMostPositions = 65536;
+    reader.set_positions_of_text(
+        config.fields.integer_or("mm_tokens_per_image", 256, 1, kMostPositions));
+  }
+  auto model = std::make_shared<Model>(reader.read_with_projector(out));
+  if (!row.out.empty()) tower.fields.integer_or(row.out, out, out, out);
+  tower.fields.text_or("model_type", "");
+  for (const std::string& line : tower.model.assumptions) {
+    config.model.assumptions.push_back(line.starts_with("vision tower") ? line
+                                                                        : "vision tower: " + line);
+  }
+  tower.model = *model;
+  refuse_unread(tower);
+  return model;
+}
+
+}  // namespace flopwise
