@@ -151,6 +151,7 @@ struct LayerGroup {
       name;  // "layer"; where a stack has several kinds: "local", "global", "dense", "moe", ...
   Layer layer;
   std::int64_t repeat = 0;
+  friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
 };
 
 // Collects layers in order and groups equal ones.
@@ -168,6 +169,7 @@ struct Stack {
   std::vector<LayerGroup> groups;
   bool final_norm = true;
   NormKind final_norm_kind = NormKind::kRms;
+  friend bool operator==(const Stack&, const Stack&) = default;
 };
 
 enum class Architecture { kDecoder, kEncoder, kEncoderDecoder };
@@ -181,6 +183,7 @@ struct Embedding {
   bool norm = false;  // a norm on the sum (BERT, BLOOM)
   NormKind norm_kind = NormKind::kLayer;
   bool scaled = false;  // times a constant: sqrt(D) (Gemma), embedding_multiplier (Granite)
+  friend bool operator==(const Embedding&, const Embedding&) = default;
 };
 
 enum class HeadKind {
@@ -209,6 +212,7 @@ struct Head {
   bool transform_bias = true;                 // of that dense map
   NormKind transform_norm = NormKind::kLayer;
   Activation pooler_activation = Activation::kTanh;
+  friend bool operator==(const Head&, const Head&) = default;
 };
 
 struct Model {
@@ -227,6 +231,7 @@ struct Model {
   // hidden state and an embedding (DeepSeek-V3): apart from the model, in no count but their own.
   std::optional<LayerGroup> mtp;
   std::vector<std::string> assumptions;  // what a reader took for granted, one line each; printed
+  friend bool operator==(const Model&, const Model&) = default;
 };
 
 // UserError (one line: model, field, value, what was expected) unless every size is 1 ... 2^40,
