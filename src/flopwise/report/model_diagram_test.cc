@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <sstream>
+#include <string>
+#include <vector>
+
 #include "flopwise/cost/params.h"
 #include "flopwise/model/build.h"
 #include "flopwise/model/read_model.h"
@@ -86,6 +90,21 @@ TEST(Diagram, ResidualArms) {
     ASSERT_GE(from, 0);
     EXPECT_EQ(layer.ops[static_cast<std::size_t>(from)].name, row.from);
   }
+}
+
+// The text, of the rows around an addition: the stream runs past what it is led around.
+TEST(Diagram, DrawsTheResidualStream) {
+  const std::string text = diagram_text(diagram_of(find_model("llama-3-8b")));
+  std::vector<std::string> margin;
+  std::istringstream lines(text.substr(text.find("layer x 32")));
+  for (std::string line; std::getline(lines, line) && line[0] != '-';) {
+    margin.push_back(line.substr(0, line.find(' ', 4)));
+  }
+  EXPECT_THAT(margin, testing::ElementsAre("layer", "    ", "o input", "| attention", "|   norm",
+                                           "|   q", "|   q_rotary", "|   k", "|   k_rotary",
+                                           "|   v", "|   qk", "|   softmax", "|   av", "|   o",
+                                           "+   residual", "| mlp", "|   norm", "|   gate",
+                                           "|   up", "|   act", "|   down", "+   residual"));
 }
 
 TEST(Diagram, ATiedHeadCountsAbove) {
