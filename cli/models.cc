@@ -47,7 +47,7 @@ void run(const Options& options, Context& context) {
   if (!options.checkpoint.empty()) return check(options, context);
   std::ostream& out = context.out;
   if (options.name.empty()) {
-    out << (options.as_json ? models_json().str() + "\n" : models_text(options.explain));
+    out << (options.as_json ? models_json().str() + "\n" : models_text());
     return;
   }
   const Model model = find_model(options.name);

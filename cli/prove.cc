@@ -38,15 +38,12 @@ ProveOptions request_of(const Options& options) {
 }
 
 std::vector<Proof> prove_catalog(const ProveOptions& request, std::ostream& progress) {
-  std::vector<Proof> proofs;
-  const std::vector<CatalogModel>& catalog = model_catalog();
-  for (const CatalogModel& model : catalog) {
-    progress << fmt::format("proving {} ({} of {})\n", model.name, proofs.size() + 1,
-                            catalog.size())
-             << std::flush;
-    proofs.push_back(prove_model(find_model(model.name), request));
-  }
-  return proofs;
+  std::vector<Model> models;
+  for (const CatalogModel& row : model_catalog()) models.push_back(read_catalog_row(row));
+  return prove_models(
+      models, request, [&](const std::string& model, std::size_t proof, std::size_t proofs) {
+        progress << fmt::format("proving {} ({} of {})\n", model, proof, proofs) << std::flush;
+      });
 }
 
 // A line for each second that it takes.
@@ -103,7 +100,8 @@ void add_prove_command(CLI::App& app, Context& context) {
   command->add_option("--einsum", options->einsum, "One contraction instead of a model")
       ->type_name("EXPR")
       ->check(not_empty);
-  command->add_flag("--all", options->all, "Every model of the catalog, one row each");
+  command->add_flag("--all", options->all,
+                    "Every model of the catalog, a proof for each structure");
   command
       ->add_option("--remat", options->remat,
                    "all, none, attention, matmuls, block, full or save:NAME,NAME")

@@ -40,7 +40,7 @@ TEST(CheckErrors, Refused) {
       {"models --config gpt2",                            "models: --config requires --check"        },
       {"models gpt2 --check a.safetensors",               "models: NAME excludes --check"            },
       {"models --check a.safetensors --config lama-3-8b",
-       "unknown model 'lama-3-8b', nearest: llama-3-8b, llama-2-7b, llama-3-70b"                     },
+       "unknown model 'lama-3-8b', nearest: llama-3-8b, llama-7b, llama-30b"                         },
       {"models --check none.safetensors --config gpt2",
        "none.safetensors: No such file or directory"                                                 },
       {"models --check text.safetensors --config gpt2",

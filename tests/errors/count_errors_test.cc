@@ -26,19 +26,18 @@ void write(const std::string& name, const std::string& text) {
 
 TEST(CountErrors, Models) {
   constexpr Row kRows[] = {
-      {"count",                          "count: MODEL is required"                                    },
-      {"count lama-3-8b",
-       "unknown model 'lama-3-8b', nearest: llama-3-8b, llama-2-7b, llama-3-70b"                       },
-      {"count D=4096,L=2,V=10",          "letters: N is missing, expected N or H"                      },
-      {"count D=4096,L=2,V=10,N=3",      "letters: H = D/N: expected N to divide D, got D=4096 N=3"    },
-      {"count D=0,L=2,V=10,N=1",         "letters: D: expected a whole number of 1 ... 2^40, got '0'"  },
-      {"count D=-4,L=2,V=10,N=1",        "letters: D: expected a whole number of 1 ... 2^40, got '-4'" },
-      {"count D=2Ti,L=2,V=10,N=2",       "letters: D: expected a whole number of 1 ... 2^40, got '2Ti'"},
-      {"count D=8,L=2,V=nan,N=2",        "letters: V: expected a whole number of 1 ... 2^40, got 'nan'"},
-      {"count D=4096,L=2,V=10,N=32,K=7", "letters: K: expected K to divide N, got N=32 K=7"            },
+      {"count",                          "count: MODEL is required"                                           },
+      {"count lama-3-8b",                "unknown model 'lama-3-8b', nearest: llama-3-8b, llama-7b, llama-30b"},
+      {"count D=4096,L=2,V=10",          "letters: N is missing, expected N or H"                             },
+      {"count D=4096,L=2,V=10,N=3",      "letters: H = D/N: expected N to divide D, got D=4096 N=3"           },
+      {"count D=0,L=2,V=10,N=1",         "letters: D: expected a whole number of 1 ... 2^40, got '0'"         },
+      {"count D=-4,L=2,V=10,N=1",        "letters: D: expected a whole number of 1 ... 2^40, got '-4'"        },
+      {"count D=2Ti,L=2,V=10,N=2",       "letters: D: expected a whole number of 1 ... 2^40, got '2Ti'"       },
+      {"count D=8,L=2,V=nan,N=2",        "letters: V: expected a whole number of 1 ... 2^40, got 'nan'"       },
+      {"count D=4096,L=2,V=10,N=32,K=7", "letters: K: expected K to divide N, got N=32 K=7"                   },
       {"count D=8,L=2,V=10,N=2,Q=7",
        "letters: unknown key 'Q', known: D, F, L, V, N, K, H, E, k, W, C, gated, tied, bias, norm, "
-       "final_norm, positions, shared, causal"                                                         },
+       "final_norm, positions, shared, causal"                                                                },
   };
   for (const Row& row : kRows) expect_refused(row);
 }

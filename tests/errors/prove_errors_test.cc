@@ -22,22 +22,21 @@ TEST(ProveErrors, Usage) {
   const std::string none = std::string(kOne) + "none";
   const std::string several = std::string(kOne) + "several";
   const Row rows[] = {
-      {"prove",                              none.c_str()                            },
-      {"prove gpt2 --all",                   several.c_str()                         },
-      {"prove gpt2 --einsum ij,jk",          several.c_str()                         },
-      {"prove --all --einsum ij,jk",         several.c_str()                         },
-      {"prove ''",                           "prove: MODEL: expected a value, got ''"},
+      {"prove",                              none.c_str()                                                         },
+      {"prove gpt2 --all",                   several.c_str()                                                      },
+      {"prove gpt2 --einsum ij,jk",          several.c_str()                                                      },
+      {"prove --all --einsum ij,jk",         several.c_str()                                                      },
+      {"prove ''",                           "prove: MODEL: expected a value, got ''"                             },
       {"prove gpt2 --remat blok",
        "--remat: expected none, attention, matmuls, block, full or save:NAME,NAME..., got "
-       "'blok'"                                                                      },
+       "'blok'"                                                                                                   },
       {"prove gpt2 --attention-kernel fast",
-       "--attention-kernel: expected flash, plain or both, got 'fast'"               },
-      {"prove gpt2 --batch 4",               "prove: unexpected argument '--batch'"  },
+       "--attention-kernel: expected flash, plain or both, got 'fast'"                                            },
+      {"prove gpt2 --batch 4",               "prove: unexpected argument '--batch'"                               },
       {"prove params=7e9,active=1e9",
        "letters: unknown key 'params', known: D, F, L, V, N, K, H, E, k, W, C, gated, tied, bias, "
-       "norm, final_norm, positions, shared, causal"                                 },
-      {"prove lama-3-8b",
-       "unknown model 'lama-3-8b', nearest: llama-3-8b, llama-2-7b, llama-3-70b"     },
+       "norm, final_norm, positions, shared, causal"                                                              },
+      {"prove lama-3-8b",                    "unknown model 'lama-3-8b', nearest: llama-3-8b, llama-7b, llama-30b"},
   };
   for (const Row& row : rows) expect_refused(row);
 }

@@ -1,4 +1,7 @@
 // Whole models: totals that papers, posts and bug reports print.
+#include "flopwise/cost/params.h"
+#include "flopwise/model/build.h"
+#include "tests/catalog_totals.h"
 #include "tests/papers/count_of.h"
 #include "tests/testing.h"
 
@@ -8,39 +11,13 @@ namespace {
 constexpr const char* kGpt3 =
     "D=12288,F=49152,L=96,V=50257,N=96,gated=0,tied=1,bias=1,norm=layer,positions=2048";
 
-// Parameters published for the checkpoints (bert-base with its pooler; gpt-3 by its own
-// dimensions).
+// tests/catalog_totals.csv says where each number is published.
 TEST(Models, ParametersOfTheCatalog) {
-  struct Row {
-    const char* model;
-    std::int64_t total;
-    std::int64_t active;
-  };
-  constexpr Row kRows[] = {
-      {"gpt2",           124439808,    124439808   },
-      {"gpt2-medium",    354823168,    354823168   },
-      {"gpt2-xl",        1557611200,   1557611200  },
-      {"gpt-3-175b",     174604259328, 174604259328},
-      {"llama-2-7b",     6738415616,   6738415616  },
-      {"llama-2-13b",    13015864320,  13015864320 },
-      {"llama-2-70b",    68976648192,  68976648192 },
-      {"llama-3-8b",     8030261248,   8030261248  },
-      {"llama-3-70b",    70553706496,  70553706496 },
-      {"llama-3.1-405b", 405853388800, 405853388800},
-      {"mistral-7b",     7241732096,   7241732096  },
-      {"mixtral-8x7b",   46702792704,  12879925248 },
-      {"gemma-2-27b",    27227128320,  27227128320 },
-      {"qwen3-0.6b",     596049920,    596049920   },
-      {"qwen3-8b",       8190735360,   8190735360  },
-      {"qwen3-30b-a3b",  30532122624,  3353032704  },
-      {"t5-11b",         11307321344,  11307321344 },
-      {"bert-base",      109482240,    109482240   },
-  };
-  EXPECT_EQ(std::size(kRows), model_catalog().size());
-  for (const Row& row : kRows) {
-    SCOPED_TRACE(row.model);
-    const Params params = count_of({.model = row.model, .mode = "forward", .seq = 8}).cost.params;
-    EXPECT_EQ(params.total, Count(row.total));
+  expect_a_number_for_every_model();
+  for (const CatalogTotal& row : catalog_totals()) {
+    SCOPED_TRACE(row.name);
+    const Params params = params_of(build_one_token(find_model(row.name), Mode::kForward));
+    EXPECT_EQ(params.total, Count(row.total)) << row.provenance;
     EXPECT_EQ(params.active, Count(row.active));
     Count parts = 0;
     for (const Count part : params.by_component) parts += part;

@@ -16,55 +16,6 @@ std::string axis_list(const Tensor& tensor) {
   return text;
 }
 
-std::string kind_name(const OpKind& kind) {
-  struct Visitor {
-    std::string operator()(const Contraction&) const { return "contraction"; }
-    std::string operator()(const Map& map) const { return map.program.name; }
-    std::string operator()(const Broadcast&) const { return "broadcast"; }
-    std::string operator()(const Sum&) const { return "sum"; }
-    std::string operator()(const Softmax& s) const {
-      return s.scale ? "softmax(scale)" : "softmax";
-    }
-    std::string operator()(const SoftmaxFromStats&) const { return "exp_minus_lse"; }
-    std::string operator()(const SoftmaxBackward&) const { return "softmax'"; }
-    std::string operator()(const SinkBackward&) const { return "sink'"; }
-    std::string operator()(const Norm& norm) const {
-      return norm.centred ? "layer_norm" : "rms_norm";
-    }
-    std::string operator()(const NormBackward& b) const {
-      return b.norm.centred ? "layer_norm'" : "rms_norm'";
-    }
-    std::string operator()(const Gather&) const { return "gather"; }
-    std::string operator()(const GatherBackward&) const { return "scatter_add"; }
-    std::string operator()(const TopK&) const { return "top_k"; }
-    std::string operator()(const TopKBackward&) const { return "top_k'"; }
-    std::string operator()(const Dispatch&) const { return "dispatch"; }
-    std::string operator()(const Combine&) const { return "combine"; }
-    std::string operator()(const Rotary&) const { return "rotary"; }
-    std::string operator()(const Dropout&) const { return "dropout"; }
-    std::string operator()(const CrossEntropy&) const { return "cross_entropy"; }
-    std::string operator()(const CrossEntropyBackward&) const { return "cross_entropy'"; }
-    std::string operator()(const Convolution&) const { return "convolution"; }
-    std::string operator()(const ConvolutionBackward&) const { return "convolution'"; }
-    std::string operator()(const CausalConvolution&) const { return "causal_convolution"; }
-    std::string operator()(const CausalConvolutionBackward&) const { return "causal_convolution'"; }
-    std::string operator()(const Previous& previous) const {
-      return previous.reversed ? "next" : "previous";
-    }
-    std::string operator()(const Prepend&) const { return "prepend"; }
-    std::string operator()(const PrependBackward&) const { return "prepend'"; }
-    std::string operator()(const Relabel&) const { return "relabel"; }
-    std::string operator()(const CacheAppend&) const { return "cache_append"; }
-    std::string operator()(const TakeOne& take) const {
-      return take.last ? "take_last" : "take_first";
-    }
-    std::string operator()(const TakeOneBackward& take) const {
-      return take.last ? "take_last'" : "take_first'";
-    }
-  };
-  return std::visit(Visitor{}, kind);
-}
-
 // Same label, same size: the invariant every contraction and map rests on.
 void check_sizes_agree(const Graph& graph, const Op& op) {
   std::vector<const Axis*> seen;
@@ -233,6 +184,66 @@ bool is_in_recurrence(const Graph& graph, const Op& op) {
   return op.region != kNoRegion && graph.region(op.region).is_recurrence;
 }
 
+std::string kind_name(const OpKind& kind) {
+  struct Visitor {
+    std::string operator()(const Contraction&) const { return "contraction"; }
+    std::string operator()(const Map& map) const { return map.program.name; }
+    std::string operator()(const Broadcast&) const { return "broadcast"; }
+    std::string operator()(const Sum&) const { return "sum"; }
+    std::string operator()(const Softmax& s) const {
+      return s.scale ? "softmax(scale)" : "softmax";
+    }
+    std::string operator()(const SoftmaxFromStats&) const { return "exp_minus_lse"; }
+    std::string operator()(const SoftmaxBackward&) const { return "softmax'"; }
+    std::string operator()(const SinkBackward&) const { return "sink'"; }
+    std::string operator()(const Norm& norm) const {
+      return norm.centred ? "layer_norm" : "rms_norm";
+    }
+    std::string operator()(const NormBackward& b) const {
+      return b.norm.centred ? "layer_norm'" : "rms_norm'";
+    }
+    std::string operator()(const Gather&) const { return "gather"; }
+    std::string operator()(const GatherBackward&) const { return "scatter_add"; }
+    std::string operator()(const TopK&) const { return "top_k"; }
+    std::string operator()(const TopKBackward&) const { return "top_k'"; }
+    std::string operator()(const Dispatch&) const { return "dispatch"; }
+    std::string operator()(const Combine&) const { return "combine"; }
+    std::string operator()(const Rotary&) const { return "rotary"; }
+    std::string operator()(const Dropout&) const { return "dropout"; }
+    std::string operator()(const CrossEntropy&) const { return "cross_entropy"; }
+    std::string operator()(const CrossEntropyBackward&) const { return "cross_entropy'"; }
+    std::string operator()(const Convolution&) const { return "convolution"; }
+    std::string operator()(const ConvolutionBackward&) const { return "convolution'"; }
+    std::string operator()(const CausalConvolution&) const { return "causal_convolution"; }
+    std::string operator()(const CausalConvolutionBackward&) const { return "causal_convolution'"; }
+    std::string operator()(const Previous& previous) const {
+      return previous.reversed ? "next" : "previous";
+    }
+    std::string operator()(const Prepend&) const { return "prepend"; }
+    std::string operator()(const PrependBackward&) const { return "prepend'"; }
+    std::string operator()(const Relabel&) const { return "relabel"; }
+    std::string operator()(const CacheAppend&) const { return "cache_append"; }
+    std::string operator()(const TakeOne& take) const {
+      return take.last ? "take_last" : "take_first";
+    }
+    std::string operator()(const TakeOneBackward& take) const {
+      return take.last ? "take_last'" : "take_first'";
+    }
+  };
+  return std::visit(Visitor{}, kind);
+}
+
+std::vector<std::string> contracted_axes(const Graph& graph, const Op& op) {
+  std::vector<std::string> names;
+  for (const Axis& axis : graph.tensor(op.inputs.at(0)).axes) {
+    if (has_axis(graph.tensor(op.inputs.at(1)), axis.name) &&
+        !has_axis(graph.tensor(op.outputs.at(0)), axis.name)) {
+      names.push_back(axis.name);
+    }
+  }
+  return names;
+}
+
 std::string describe(const Tensor& tensor) {
   return fmt::format("{}[{}]", tensor.name, axis_list(tensor));
 }
@@ -242,14 +253,9 @@ std::string describe(const Graph& graph, const Op& op) {
   if (std::holds_alternative<Contraction>(op.kind)) {
     const Tensor& a = graph.tensor(op.inputs.at(0));
     const Tensor& b = graph.tensor(op.inputs.at(1));
-    std::string contracted;
-    for (const Axis& axis : a.axes) {
-      const bool both = has_axis(b, axis.name);
-      if (both && !has_axis(graph.tensor(op.outputs[0]), axis.name)) {
-        contracted += (contracted.empty() ? "" : ",") + axis.name;
-      }
-    }
-    if (contracted.find(',') != std::string::npos) contracted = "{" + contracted + "}";
+    const std::vector<std::string> axes = contracted_axes(graph, op);
+    std::string contracted = fmt::format("{}", fmt::join(axes, ","));
+    if (axes.size() > 1) contracted = "{" + contracted + "}";
     inputs = fmt::format("{} *{} {}", describe(a), contracted.empty() ? "" : "_" + contracted,
                          describe(b));
     if (starts_from_input(op)) inputs = describe(graph.tensor(op.inputs[2])) + " + " + inputs;

@@ -341,6 +341,11 @@ bool starts_from_input(const Op& op);
 // Whether it is part of a recurrence, which runs position by position.
 bool is_in_recurrence(const Graph& graph, const Op& op);
 
+// "rms_norm", "softmax(scale)", the name of a map's program, ...
+std::string kind_name(const OpKind& kind);
+// Axes that a contraction sums over, in the order of its first input.
+std::vector<std::string> contracted_axes(const Graph& graph, const Op& op);
+
 // "attention.q[B,T,N,H]".
 std::string describe(const Tensor& tensor);
 // "attention.norm[B,T,D] *_D attention.q.weight[D,N,H] -> attention.q[B,T,N,H]",

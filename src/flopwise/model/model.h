@@ -211,6 +211,7 @@ struct LayerGroup {
       name;  // "layer"; where a stack has several kinds: "local", "global", "dense", "moe", ...
   Layer layer;
   std::int64_t repeat = 0;
+  friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
 };
 
 // Collects layers in order and groups equal ones.
@@ -228,6 +229,7 @@ struct Stack {
   std::vector<LayerGroup> groups;
   bool final_norm = true;
   NormKind final_norm_kind = NormKind::kRms;
+  friend bool operator==(const Stack&, const Stack&) = default;
 };
 
 enum class Architecture { kDecoder, kEncoder, kEncoderDecoder };
@@ -251,6 +253,7 @@ struct Embedding {
   // `positions` of them.
   std::int64_t mel_bins = 0;
   std::int64_t source_positions = 0;
+  friend bool operator==(const Embedding&, const Embedding&) = default;
 };
 
 enum class HeadKind {
@@ -281,7 +284,8 @@ struct Projector {
   bool bias = false;
   Activation activation = Activation::kGelu;
   std::int64_t merged_copies = 0;  // further ones, each with a norm over all M (Qwen3-VL)
-  std::int64_t scalars = 0;        // learned numbers by which nothing here is multiplied (CLIP)
+  std::int64_t scalars = 0;        // learned numbers that the result is multiplied by (CLIP)
+  friend bool operator==(const Projector&, const Projector&) = default;
 };
 
 struct Head {
@@ -298,6 +302,7 @@ struct Head {
   bool transform_bias = true;                 // of that dense map
   NormKind transform_norm = NormKind::kLayer;
   Activation pooler_activation = Activation::kTanh;
+  friend bool operator==(const Head&, const Head&) = default;
 };
 
 struct Model {
@@ -320,6 +325,7 @@ struct Model {
   // A model that has itself patch_values has none.
   std::shared_ptr<const Model> vision;
   std::vector<std::string> assumptions;  // what a reader took for granted, one line each; printed
+  friend bool operator==(const Model&, const Model&) = default;
 };
 
 // UserError (one line: model, field, value, what was expected) unless every size is 1 ... 2^40,

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,13 +36,16 @@ struct BareCounts {
 };
 std::optional<BareCounts> read_bare_counts(const std::string& text);
 
+// A row of the catalog, compiled in from catalog/*.json.
 struct CatalogModel {
-  std::string name;                  // "llama-3-8b"
-  std::vector<std::string> aliases;  // "meta-llama/Meta-Llama-3-8B", ...
-  std::string description;           // letters, or the config fields as JSON
-  std::string source;                // citation of the facts
+  std::string_view publisher;                 // "Meta"; rows of one stand together
+  std::string_view name;                      // "llama-3-8b"
+  std::span<const std::string_view> aliases;  // "meta-llama/Meta-Llama-3-8B", ...
+  std::string_view description;               // letters, or the config fields as JSON
+  std::string_view source;                    // citation of the facts
 };
-const std::vector<CatalogModel>& model_catalog();
+std::span<const CatalogModel> model_catalog();
+Model read_catalog_row(const CatalogModel& row);
 Model find_model(std::string_view name);  // UserError with the nearest names
 std::vector<std::string> known_model_types();
 

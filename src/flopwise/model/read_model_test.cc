@@ -73,7 +73,7 @@ TEST_F(ReadModel, Errors) {
             "'" + folder_.string() + "': expected a config.json in this directory");
   EXPECT_EQ(error_of("missing.json"), "'missing.json': no such file");
   EXPECT_EQ(error_of("lama-3-8b"),
-            "unknown model 'lama-3-8b', nearest: llama-3-8b, llama-2-7b, llama-3-70b");
+            "unknown model 'lama-3-8b', nearest: llama-3-8b, llama-7b, llama-30b");
   EXPECT_EQ(error_of("D=8,L=1"), "letters: V is missing, expected a whole number of 1 ... 2^40");
   EXPECT_EQ(error_of("-", "[1]"), "standard input: expected a JSON object, got an array");
   EXPECT_EQ(error_of("-", std::string(kMaxJsonBytes + 1, ' ')),

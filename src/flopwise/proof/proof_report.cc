@@ -95,6 +95,30 @@ std::string summary(const Proof& proof) {
       Count(proof.comparisons).grouped(), proof.operations.grouped());
 }
 
+// Which proof covers which models.
+std::string coverage(const std::vector<Proof>& proofs) {
+  std::size_t models = 0;
+  std::string lines;
+  for (const Proof& proof : proofs) {
+    models += proof.models.size();
+    if (proof.models.size() == 1) continue;
+    std::string line = proof.model + ":";
+    for (std::size_t i = 1; i < proof.models.size(); ++i) {
+      const std::string name = " " + proof.models[i];
+      if (line.size() + name.size() > 100) {
+        lines += line + "\n";
+        line = " ";
+      }
+      line += name;
+    }
+    lines += line + "\n";
+  }
+  return fmt::format(
+      "\n{} models, {} proofs. A proof also covers each model that shrinks to the same at every "
+      "draw:\n\n{}",
+      models, proofs.size(), lines);
+}
+
 Json row_json(const ProofRow& row) {
   Json mismatch = nullptr;
   if (row.mismatch) {
@@ -141,6 +165,7 @@ Json proof_json(const Proof& proof) {
   for (const ProofCheck& check : proof.checks) checks.push(check_json(check));
   return Json::object()
       .add("model", proof.model)
+      .add("models", strings(proof.models))
       .add("holds", proof.holds())
       .add("steps", proof.runs)
       .add("counts_compared", proof.comparisons)
@@ -174,6 +199,7 @@ std::string proof_text(const Proof& proof) {
 std::string proofs_text(const std::vector<Proof>& proofs) {
   TextTable table({
       {"model",              Align::kLeft },
+      {"models",             Align::kRight},
       {"ops",                Align::kRight},
       {"draws",              Align::kRight},
       {"steps",              Align::kRight},
@@ -186,13 +212,14 @@ std::string proofs_text(const std::vector<Proof>& proofs) {
   for (const Proof& proof : proofs) {
     std::int64_t checked = 0;
     for (const ProofCheck& check : proof.checks) checked += check.comparisons;
-    table.add_row({proof.model, std::to_string(proof.rows.size()),
-                   std::to_string(proof.draws.size()), Count(proof.runs).grouped(),
-                   Count(proof.comparisons).grouped(), proof.operations.grouped(),
-                   Count(checked).grouped(), proof.holds() ? "proven" : "NOT PROVEN"});
+    table.add_row({proof.model, std::to_string(proof.models.size()),
+                   std::to_string(proof.rows.size()), std::to_string(proof.draws.size()),
+                   Count(proof.runs).grouped(), Count(proof.comparisons).grouped(),
+                   proof.operations.grouped(), Count(checked).grouped(),
+                   proof.holds() ? "proven" : "NOT PROVEN"});
     if (!proof.holds()) failures += fmt::format("\n{}\n{}", proof.model, mismatches(proof));
   }
-  return table.str() + failures;
+  return table.str() + failures + coverage(proofs);
 }
 
 Json proofs_json(const std::vector<Proof>& proofs) {

@@ -172,6 +172,31 @@ void add_tower(const Proof& tower, Proof& proof) {
   proof.comparisons += tower.comparisons;
 }
 
+// ---- what a proof depends on -------------------------------------------------------------------
+
+// All that a run sees of a model. Not in it: where the model comes from, and what no run reads.
+struct Shrunk {
+  Model model;
+  std::string sizes;  // of the draw, those of the step included
+  friend bool operator==(const Shrunk&, const Shrunk&) = default;
+};
+
+std::vector<Shrunk> subject_of(const Model& model, const ProveOptions& options) {
+  std::vector<Shrunk> subject;
+  for (const Job& job : jobs_for(model, options)) {
+    SizeDraw draw = job.draw;
+    Model shrunk = shrink(model, draw);
+    shrunk.name = shrunk.family = shrunk.source = "";
+    shrunk.assumptions.clear();
+    shrunk.mtp.reset();
+    subject.push_back({std::move(shrunk), draw.str()});
+  }
+  if (!model.vision) return subject;
+  const std::vector<Shrunk> tower = subject_of(*model.vision, options);
+  subject.insert(subject.end(), tower.begin(), tower.end());
+  return subject;
+}
+
 Proof prove_one(const Model& model, const ProveOptions& options) {
   const std::vector<Job> jobs = jobs_for(model, options);
   std::vector<Ledger> ledgers(jobs.size());
@@ -185,6 +210,7 @@ Proof prove_one(const Model& model, const ProveOptions& options) {
   });
   Proof proof;
   proof.model = model.name;
+  proof.models = {model.name};
   Ledger ledger;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     ledger.merge(ledgers[i]);
@@ -207,6 +233,33 @@ Proof prove_model(const Model& model, const ProveOptions& options) {
   Proof proof = prove_one(model, options);
   if (model.vision) add_tower(prove_one(*model.vision, options), proof);
   return proof;
+}
+
+std::vector<Proof> prove_models(const std::vector<Model>& models, const ProveOptions& options,
+                                const Announce& announce) {
+  struct Group {
+    std::vector<Shrunk> subject;
+    const Model* first;
+    std::vector<std::string> names;
+  };
+  std::vector<Group> groups;
+  for (const Model& model : models) {
+    std::vector<Shrunk> subject = subject_of(model, options);
+    const auto same = std::find_if(groups.begin(), groups.end(),
+                                   [&](const Group& group) { return group.subject == subject; });
+    if (same != groups.end()) {
+      same->names.push_back(model.name);
+    } else {
+      groups.push_back({std::move(subject), &model, {model.name}});
+    }
+  }
+  std::vector<Proof> proofs;
+  for (const Group& group : groups) {
+    announce(group.first->name, proofs.size() + 1, groups.size());
+    proofs.push_back(prove_model(*group.first, options));
+    proofs.back().models = group.names;
+  }
+  return proofs;
 }
 
 }  // namespace flopwise

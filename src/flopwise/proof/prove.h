@@ -72,6 +72,7 @@ struct ProofCheck {
 
 struct Proof {
   std::string model;
+  std::vector<std::string> models;  // all that it covers, the first of them `model`
   std::vector<ProofRow> rows;
   std::vector<ProofCheck> checks;
   std::vector<std::string> draws;     // the sizes of each
@@ -85,5 +86,13 @@ struct Proof {
 
 // UserError where the model cannot be run.
 Proof prove_model(const Model& model, const ProveOptions& options);
+
+// Proves what differs once. A proof runs nothing but the shrunk model at each of its draws, so
+// models whose shrunk models are equal at every draw, sizes of the draw included, have the same
+// proof, which names them all. `announce` is called before each proof.
+using Announce =
+    std::function<void(const std::string& model, std::size_t proof, std::size_t proofs)>;
+std::vector<Proof> prove_models(const std::vector<Model>& models, const ProveOptions& options,
+                                const Announce& announce);
 
 }  // namespace flopwise

@@ -8,6 +8,7 @@
 #include "flopwise/cost/cost.h"
 #include "flopwise/model/build.h"
 #include "flopwise/report/facts.h"
+#include "flopwise/report/model_diagram.h"
 #include "flopwise/report/model_params.h"
 
 namespace flopwise {
@@ -34,16 +35,6 @@ Count layers_of(const Model& model) {
   return layers;
 }
 
-Count d_model_of(const Model& model) {
-  return model.d_model;
-}
-Count vocab_of(const Model& model) {
-  return model.vocab;
-}
-Count context_of(const Model& model) {
-  return model.context;
-}
-
 std::string mask_text(const AttentionMask& mask) {
   return mask.size > 0 ? fmt::format("{} {}", name_of(mask.kind), mask.size) : name_of(mask.kind);
 }
@@ -62,17 +53,15 @@ std::string feed_forward_text(const Layer& layer) {
 }
 
 std::string layers_table(const Model& model) {
-  TextTable table({
-      {"stack",        Align::kLeft },
-      {"layer",        Align::kLeft },
-      {"repeat",       Align::kRight},
-      {"N",            Align::kRight},
-      {"K",            Align::kRight},
-      {"H",            Align::kRight},
-      {"attention",    Align::kLeft },
-      {"feed-forward", Align::kLeft },
-      {"norm",         Align::kLeft }
-  });
+  TextTable table({{"stack", Align::kLeft},
+                   {"layer", Align::kLeft},
+                   {"repeat", Align::kRight},
+                   {"N", Align::kRight},
+                   {"K", Align::kRight},
+                   {"H", Align::kRight},
+                   {"attention", Align::kLeft},
+                   {"feed-forward", Align::kLeft},
+                   {"norm", Align::kLeft}});
   for (const NamedStack& named : stacks_of(model)) {
     for (const LayerGroup& group : named.stack->groups) {
       std::vector<std::string> row = {named.name, group.name, std::to_string(group.repeat)};
@@ -122,28 +111,21 @@ Json layer_json(const NamedStack& named, const LayerGroup& group) {
 }
 
 Json model_summary(const CatalogModel& entry, const std::vector<ModelColumn>& columns) {
-  const Model model = find_model(entry.name);
+  const Model model = read_catalog_row(entry);
+  const ModelFacts facts = facts_of(model);
   Json json = Json::object()
                   .add("name", entry.name)
-                  .add("aliases", text_list(entry.aliases))
+                  .add("publisher", entry.publisher)
+                  .add("aliases", text_list({entry.aliases.begin(), entry.aliases.end()}))
                   .add("family", model.family);
-  for (const ModelColumn& column : columns) json.add(column.key, column.value(model));
+  for (const ModelColumn& column : columns) json.add(column.key, column.value(facts));
   return json.add("source", entry.source);
 }
 
-Count total_params_of(const Model& model) {
-  return params_of_model(model).total;
-}
-
-Count active_params_of(const Model& model) {
-  return params_of_model(model).active;
-}
-
-// 16-bit; 0 for an encoder, which keeps no cache.
-Count cache_bytes_of(const Model& model) {
-  if (model.architecture == Architecture::kEncoder) return 0;
+KvCache cache_at(Program& decode, Count positions) {
   const DType& bf16 = find_dtype("bf16");
-  return kv_cache_of(build_one_token(model, Mode::kDecode), {bf16, bf16, bf16})->bytes_per_token;
+  decode.sizes["S"] = positions;
+  return kv_cache_of(decode, {bf16, bf16, bf16}).value_or(KvCache{});
 }
 
 bool has_vocabulary_matrix(const Head& head) {
@@ -158,59 +140,91 @@ std::string unembedding_of(const Model& model) {
 
 // Every parameter tensor: its axes, the formula with the sizes put in, and how often it is there.
 std::string explain_params(const Model& model) {
-  const Program program = build_one_token(model, Mode::kForward);
-  TextTable table({
-      {"parameters", Align::kLeft },
-      {"one",        Align::kLeft },
-      {"",           Align::kRight},
-      {"repeat",     Align::kRight},
-      {"in all",     Align::kRight}
-  });
-  for (const ParameterTensor& parameter : parameter_tensors(program)) {
-    table.add_row({fmt::format("{} {}", parameter.block, describe(parameter.tensor)),
-                   fmt::format("{} = {}", parameter.elements.str(),
-                               parameter.elements.str_with(parameter.sizes)),
-                   parameter.value.grouped(), parameter.repeat.grouped(),
-                   (parameter.value * parameter.repeat).grouped()});
+  std::vector<Program> programs = {build_one_token(model, Mode::kForward)};
+  if (model.vision) programs.push_back(build_vision_program(model, patches_of_image(model)));
+  TextTable table({{"parameters", Align::kLeft},
+                   {"one", Align::kLeft},
+                   {"", Align::kRight},
+                   {"repeat", Align::kRight},
+                   {"in all", Align::kRight}});
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    for (const ParameterTensor& parameter : parameter_tensors(programs[i])) {
+      table.add_row({fmt::format("{}{} {}", i == 0 ? "" : "vision.", parameter.block,
+                                 describe(parameter.tensor)),
+                     fmt::format("{} = {}", parameter.elements.str(),
+                                 parameter.elements.str_with(parameter.sizes)),
+                     parameter.value.grouped(), parameter.repeat.grouped(),
+                     (parameter.value * parameter.repeat).grouped()});
+    }
   }
   table.add_rule();
-  table.add_row({"total", "", "", "", params_of(program).total.grouped()});
+  table.add_row({"total", "", "", "", params_of_model(model).total.grouped()});
   return table.str();
 }
 
 }  // namespace
 
+ModelFacts facts_of(const Model& model) {
+  ModelFacts facts{model, params_of_model(model), 0, 0};
+  if (model.architecture == Architecture::kEncoder) return facts;
+  Program decode = build_one_token(model, Mode::kDecode);
+  const Count beyond_all_windows = std::int64_t{1} << 41;
+  const KvCache before = cache_at(decode, beyond_all_windows);
+  const KvCache after = cache_at(decode, beyond_all_windows + Count(1));
+  facts.cache_bytes = after.bytes_per_token;
+  facts.long_run_cache_bytes = after.bytes_total - before.bytes_total;
+  return facts;
+}
+
 const std::vector<ModelColumn>& model_columns() {
+  using F = const ModelFacts&;
   static const std::vector<ModelColumn> kColumns = {
-      {"params",                   "parameters", "trainable, a tied matrix once",               total_params_of },
-      {"active_params",            "active",     "what one token uses: k of E routed experts",  active_params_of},
+      {"params", "parameters", "trainable, a tied matrix once", [](F f) { return f.params.total; }},
+      {"active_params", "active", "what one token uses: k of E routed experts",
+       [](F f) { return f.params.active; }},
+      {"context", "context", "longest context it is made for; 0: not said",
+       [](F f) { return Count(f.model.context); }},
       {"kv_cache_bytes_per_token", "KV B/token",
-       "16-bit KV cache that a token writes; 0: keeps none",                                    cache_bytes_of  },
-      {"layers",                   "layers",     "layers, encoder and decoder together",        layers_of       },
-      {"d_model",                  "D",          "model dimension",                             d_model_of      },
-      {"vocab",                    "V",          "vocabulary",                                  vocab_of        },
-      {"context",                  "context",    "longest context it is made for; 0: not said", context_of      },
+       "16-bit KV cache that a token writes; 0: keeps none", [](F f) { return f.cache_bytes; }},
+      {"kv_cache_long_run_bytes_per_token", "KV long run",
+       "by which a token makes the cache grow once all windows and chunks are full",
+       [](F f) { return f.long_run_cache_bytes; }},
+      {"layers", "layers", "layers, encoder and decoder together",
+       [](F f) { return layers_of(f.model); }, false},
+      {"d_model", "D", "model dimension", [](F f) { return Count(f.model.d_model); }, false},
+      {"vocab", "V", "vocabulary", [](F f) { return Count(f.model.vocab); }, false},
   };
   return kColumns;
 }
 
-std::string models_text(Explain explain, const std::vector<ModelColumn>& columns) {
-  std::vector<TextTable::Column> titles = {
-      {"model",  Align::kLeft},
-      {"family", Align::kLeft}
-  };
-  for (const ModelColumn& column : columns) titles.push_back({column.title, Align::kRight});
+std::string models_text(const std::vector<ModelColumn>& columns) {
+  std::vector<TextTable::Column> titles = {{"model", Align::kLeft}};
+  for (const ModelColumn& column : columns) {
+    if (column.in_table) titles.push_back({column.title, Align::kRight});
+  }
   TextTable table(titles);
+  std::string_view publisher;
   for (const CatalogModel& entry : model_catalog()) {
-    const Model model = find_model(entry.name);
-    std::vector<std::string> cells = {entry.name, model.family};
-    for (const ModelColumn& column : columns) cells.push_back(column.value(model).grouped());
+    if (entry.publisher != publisher) {
+      std::vector<std::string> heading(titles.size());
+      heading[0] = entry.publisher;
+      table.add_row(std::move(heading));
+    }
+    publisher = entry.publisher;
+    const Model model = read_catalog_row(entry);
+    const ModelFacts facts = facts_of(model);
+    std::vector<std::string> cells = {"  " + model.name};
+    for (const ModelColumn& column : columns) {
+      if (column.in_table) cells.push_back(column.value(facts).grouped());
+    }
     table.add_row(std::move(cells));
   }
-  if (explain == Explain::kNo) return table.str();
   Facts meanings;
-  for (const ModelColumn& column : columns) meanings.add(column.title, "", column.meaning);
-  return table.str() + "\n" + meanings.str();
+  for (const ModelColumn& column : columns) {
+    if (column.in_table) meanings.add(column.title, "", column.meaning);
+  }
+  return table.str() + "\n" + meanings.str() +
+         "\nflopwise models NAME draws one of them; names take any case, spaces and dashes.\n";
 }
 
 Json models_json(const std::vector<ModelColumn>& columns) {
@@ -221,26 +235,30 @@ Json models_json(const std::vector<ModelColumn>& columns) {
 
 std::string model_text(const Model& model, Explain explain,
                        const std::vector<ModelColumn>& columns) {
+  const ModelFacts derived = facts_of(model);
   Facts facts;
   facts.add("model", model.name);
   facts.add("family", model.family);
   facts.add("kind", name_of(model.architecture));
-  for (const ModelColumn& column : columns)
-    facts.add(column.title, column.value(model).grouped(), column.meaning);
+  for (const ModelColumn& column : columns) {
+    facts.add(column.title, column.value(derived).grouped(), column.meaning);
+  }
   facts.add("unembedding", unembedding_of(model));
   const std::string derivation = explain == Explain::kYes ? "\n" + explain_params(model) : "";
-  return facts.str() + "\n" + layers_table(model) + derivation +
-         lines_of("Taken for granted", model.assumptions) +
+  return facts.str() + "\n" + layers_table(model) + "\n" + diagram_text(diagram_of(model)) +
+         derivation + lines_of("Taken for granted", model.assumptions) +
          fmt::format("\nSource: {}\n", model.source);
 }
 
 Json model_json(const Model& model, const std::vector<ModelColumn>& columns) {
+  const ModelFacts facts = facts_of(model);
+  const Diagram diagram = diagram_of(model);
   Json json = Json::object()
                   .add("schema", 1)
                   .add("name", model.name)
                   .add("family", model.family)
                   .add("architecture", name_of(model.architecture));
-  for (const ModelColumn& column : columns) json.add(column.key, column.value(model));
+  for (const ModelColumn& column : columns) json.add(column.key, column.value(facts));
   Json layers = Json::array();
   for (const NamedStack& named : stacks_of(model)) {
     for (const LayerGroup& group : named.stack->groups) layers.push(layer_json(named, group));
@@ -248,6 +266,8 @@ Json model_json(const Model& model, const std::vector<ModelColumn>& columns) {
   return json
       .add("tied_embeddings", has_vocabulary_matrix(model.head) ? Json(model.head.tied) : Json())
       .add("layer_groups", layers)
+      .add("diagram_tokens", diagram.workload.seq_len)
+      .add("blocks", diagram_json(diagram))
       .add("assumptions", text_list(model.assumptions))
       .add("source", model.source);
 }
