@@ -12,6 +12,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> models;
+  std::string as;
   std::string mode = "train";
   std::string batch = "1";
   std::string seq, context, source, logits, weights, kv, hardware, intensity;
@@ -73,7 +74,7 @@ void run(const Options& options, Context& context) {
   const CountRequest request = request_of(options);
   std::vector<CountResult> results;
   for (const std::string& model : options.models) {
-    results.push_back(count_model(read_model(model, context.in), request));
+    results.push_back(count_model(read_model(model, context.in, options.as), request));
   }
   if (options.as_json) {
     context.out << count_json(results).str() << "\n";
@@ -101,6 +102,9 @@ void add_count_command(CLI::App& app, Context& context) {
         ->capture_default_str()
         ->check(not_empty);
   };
+  option("--as", options->as,
+         "Read a config.json as one of this model_type, and leave out what it does not know",
+         "MODEL_TYPE");
   option("--mode", options->mode, "train, forward, prefill or decode", "MODE");
   option("--batch", options->batch, "Sequences, B", "B");
   option("--seq", options->seq,

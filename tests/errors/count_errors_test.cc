@@ -90,7 +90,7 @@ TEST(CountErrors, Files) {
        "negative.json: hidden_size: expected a whole number of 1 ... 1099511627776, got -8"     },
       {"count number_type.json",    "number_type.json: model_type: expected a text, got 7"      },
       {"count unknown.json",
-       "unknown.json: unknown model_type 'lama', nearest: llama, llama4, gemma"                 },
+       "unknown.json: unknown model_type 'lama', nearest: llama, llama4, mamba"                 },
       {"count mtp.json",
        "mtp.json: field 'num_nextn_predict_layers' is not understood for model_type 'llama', "
        "expected it absent, null, false, 0 or empty, got 1"                                     },
@@ -136,7 +136,8 @@ TEST(CountErrors, Options) {
        "--logits: training needs the logits of all positions, got 'last'"                                                    },
       {"count gpt2 --logits some",                          "--logits: expected all or last, got 'some'"                     },
       {"count gpt2 --dtype bf17",
-       "--dtype: unknown dtype 'bf17', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 fp4 int4"                                },
+       "--dtype: unknown dtype 'bf17', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 fp4 int4 q8_0 "
+       "q5_1 q5_0 q4_1 q4_0 mxfp8 mxfp4 nvfp4"                                                                               },
       {"count gpt2 --attention-kernel fast",
        "--attention-kernel: expected flash or plain, got 'fast'"                                                             },
       {"count gpt2 --fusion some",                          "--fusion: expected fused or unfused, got 'some'"                },

@@ -149,7 +149,8 @@ TEST(EinsumErrors, Options) {
        "einsum: column 5: axis 'B' of size 6 is not divisible by mesh axis 'X' of size 4 in "
        "A[B_X,D]"                                                                                                     },
       {{.expression = matmul, .dtype = "bf17"},
-       "--dtype: unknown dtype 'bf17', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 fp4 int4"                         },
+       "--dtype: unknown dtype 'bf17', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 fp4 int4 q8_0 "
+       "q5_1 q5_0 q4_1 q4_0 mxfp8 mxfp4 nvfp4"                                                                        },
       {{.expression = matmul, .mesh = "X=4", .hardware = "h100:8"},
        "--on: 8 devices, but --mesh X=4 has 4"                                                                        },
       {{.expression = "ij,jk", .hardware = "h100:8"},

@@ -6,9 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "flopwise/base/json.h"
-#include "flopwise/cost/params.h"
-#include "flopwise/model/build.h"
 #include "flopwise/model/read_model.h"
+#include "flopwise/report/model_params.h"
 
 namespace flopwise {
 namespace {
@@ -24,11 +23,7 @@ void expect(const char* model, const char* source, std::int64_t total, std::int6
             const char* config) {
   SCOPED_TRACE(std::string(model) + ": " + source);
   const Model read = model_from_config(parse_json(config, "config.json"), "config.json");
-  Workload one_token;
-  one_token.mode = Mode::kForward;
-  one_token.seq_len = one_token.context = 1;
-  one_token.source = read.architecture == Architecture::kEncoderDecoder ? 1 : 0;
-  const Params params = params_of(build_program(read, one_token));
+  const Params params = params_of_model(read);
   EXPECT_EQ(params.total, Count(total));
   EXPECT_EQ(params.active, Count(active == kAll ? total : active));
 }
@@ -485,6 +480,138 @@ TEST(FamilyTotals, LatentAttentionAndManyExperts) {
          1048576, "model_type": "llama4_text", "num_attention_heads": 40,
          "num_experts_per_tok": 1, "num_hidden_layers": 48, "num_key_value_heads": 8,
          "num_local_experts": 128, "use_qk_norm": false, "vocab_size": 202048}})");
+}
+
+// Layers that carry a state from position to position.
+TEST(FamilyTotals, Recurrences) {
+  expect("mamba-130m-hf", kHub, 129'135'360, kAll,
+         R"({"model_type": "mamba", "architectures": ["MambaForCausalLM"], "conv_kernel": 4,
+         "expand": 2, "hidden_size": 768, "intermediate_size": 1536, "num_hidden_layers": 24,
+         "state_size": 16, "time_step_rank": 48, "use_bias": false, "use_conv_bias": true,
+         "vocab_size": 50280})");
+  expect("Jamba-v0.1", kFormula, 51'570'323'328, 12'110'311'296,
+         R"({"model_type": "jamba", "architectures": ["JambaForCausalLM"],
+         "attn_layer_offset": 4, "attn_layer_period": 8, "expert_layer_offset": 1,
+         "expert_layer_period": 2, "hidden_size": 4096, "intermediate_size": 14336,
+         "mamba_conv_bias": true, "mamba_d_conv": 4, "mamba_d_state": 16,
+         "mamba_dt_rank": 256, "mamba_expand": 2, "mamba_proj_bias": false,
+         "num_attention_heads": 32, "num_experts": 16, "num_experts_per_tok": 2,
+         "num_hidden_layers": 32, "num_key_value_heads": 8, "tie_word_embeddings": false,
+         "vocab_size": 65536})");
+  expect("LFM2-1.2B", kHub, 1'170'340'608, kAll,
+         R"({"model_type": "lfm2", "architectures": ["Lfm2ForCausalLM"],
+         "block_auto_adjust_ff_dim": true, "block_dim": 2048, "block_ff_dim": 12288,
+         "block_ffn_dim_multiplier": 1.0, "block_multiple_of": 256, "conv_L_cache": 3,
+         "conv_bias": false, "conv_dim": 2048, "conv_dim_out": 2048,
+         "full_attn_idxs": [2, 5, 8, 10, 12, 14], "hidden_size": 2048,
+         "max_position_embeddings": 128000, "num_attention_heads": 32, "num_heads": 32,
+         "num_hidden_layers": 16, "num_key_value_heads": 8, "vocab_size": 65536})");
+  expect("Qwen3-Next-80B-A3B", "the same (of Qwen3-Coder-Next, without multi-token prediction)",
+         79'674'391'296, 3'874'929'408,
+         R"({"model_type": "qwen3_next", "architectures": ["Qwen3NextForCausalLM"],
+         "decoder_sparse_step": 1, "full_attention_interval": 4, "head_dim": 256,
+         "hidden_size": 2048, "intermediate_size": 5120, "linear_conv_kernel_dim": 4,
+         "linear_key_head_dim": 128, "linear_num_key_heads": 16,
+         "linear_num_value_heads": 32, "linear_value_head_dim": 128, "mlp_only_layers": [],
+         "moe_intermediate_size": 512, "num_attention_heads": 16, "num_experts": 512,
+         "num_experts_per_tok": 10, "num_hidden_layers": 48, "num_key_value_heads": 2,
+         "partial_rotary_factor": 0.25, "shared_expert_intermediate_size": 512,
+         "tie_word_embeddings": false, "vocab_size": 151936})");
+  expect("Nemotron-3-Super-120B-A12B", "the same, less its layers of multi-token prediction",
+         120'668'707'840, 12'770'237'440,
+         R"({"model_type": "nemotron_h", "architectures": ["NemotronHForCausalLM"],
+         "conv_kernel": 4, "head_dim": 128, "hidden_size": 4096,
+         "hybrid_override_pattern": "MEMEMEM*EMEMEMEM*EMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEM*EMEMEMEME",
+         "intermediate_size": 2688, "mamba_head_dim": 64, "mamba_num_heads": 128,
+         "mlp_hidden_act": "relu2", "moe_intermediate_size": 2688, "moe_latent_size": 1024,
+         "moe_shared_expert_intermediate_size": 5376, "n_groups": 8,
+         "n_routed_experts": 512, "n_shared_experts": 1, "num_attention_heads": 32,
+         "num_experts_per_tok": 22, "num_hidden_layers": 88, "num_key_value_heads": 2,
+         "ssm_state_size": 128, "tie_word_embeddings": false, "use_conv_bias": true,
+         "vocab_size": 131072})");
+  expect("Nemotron-H-56B", kFormula, 56'324'350'464, kAll,
+         R"({"model_type": "nemotron_h", "architectures": ["NemotronHForCausalLM"],
+         "attention_head_dim": 128, "conv_kernel": 4, "hidden_size": 8192,
+         "hybrid_override_pattern": "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-",
+         "intermediate_size": 32768, "mamba_head_dim": 64, "mamba_num_heads": 256,
+         "mlp_hidden_act": "relu2", "n_groups": 8, "num_attention_heads": 64,
+         "num_hidden_layers": 118, "num_key_value_heads": 8, "ssm_state_size": 256,
+         "tie_word_embeddings": false, "use_conv_bias": true, "vocab_size": 131072})");
+}
+
+// Images and sound: the tower is a part of the total.
+TEST(FamilyTotals, TowersAndEars) {
+  expect("Qwen2-VL-7B", kHub, 8'291'375'616, kAll,
+         R"({"model_type": "qwen2_vl", "architectures": ["Qwen2VLForConditionalGeneration"],
+         "hidden_size": 3584, "intermediate_size": 18944, "max_window_layers": 28,
+         "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4,
+         "sliding_window": 32768, "tie_word_embeddings": false, "use_sliding_window": false,
+         "vision_config": {"in_chans": 3, "model_type": "qwen2_vl", "spatial_patch_size": 14},
+         "vocab_size": 152064})");
+  expect("Qwen2.5-VL-7B", kHub, 8'292'166'656, kAll,
+         R"({"model_type": "qwen2_5_vl", "architectures": ["Qwen2_5_VLForConditionalGeneration"],
+         "hidden_size": 3584, "intermediate_size": 18944, "max_window_layers": 28,
+         "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4,
+         "sliding_window": 32768, "tie_word_embeddings": false, "use_sliding_window": false,
+         "vision_config": {"depth": 32, "fullatt_block_indexes": [7, 15, 23, 31],
+         "hidden_act": "silu", "hidden_size": 1280, "intermediate_size": 3420,
+         "num_heads": 16, "in_chans": 3, "out_hidden_size": 3584, "patch_size": 14,
+         "spatial_merge_size": 2, "temporal_patch_size": 2, "window_size": 112},
+         "vocab_size": 152064})");
+  expect("Qwen3-VL-8B", kHub, 8'767'123'696, kAll,
+         R"({"model_type": "qwen3_vl", "architectures": ["Qwen3VLForConditionalGeneration"],
+         "text_config": {"head_dim": 128, "hidden_size": 4096, "intermediate_size": 12288,
+         "model_type": "qwen3_vl_text", "num_attention_heads": 32, "num_hidden_layers": 36,
+         "num_key_value_heads": 8, "vocab_size": 151936}, "tie_word_embeddings": false,
+         "vision_config": {"deepstack_visual_indexes": [8, 16, 24], "depth": 27,
+         "hidden_size": 1152, "intermediate_size": 4304, "num_heads": 16,
+         "num_position_embeddings": 2304, "out_hidden_size": 4096, "patch_size": 16}})");
+  expect("Qwen3.5-27B", "the same, less its layer of multi-token prediction",
+         27'781'427'952 - 424'699'392, kAll,
+         R"({"model_type": "qwen3_5", "architectures": ["Qwen3_5ForConditionalGeneration"],
+         "text_config": {"full_attention_interval": 4, "head_dim": 256, "hidden_size": 5120,
+         "intermediate_size": 17408, "linear_conv_kernel_dim": 4,
+         "linear_key_head_dim": 128, "linear_num_key_heads": 16,
+         "linear_num_value_heads": 48, "linear_value_head_dim": 128,
+         "model_type": "qwen3_5_text", "mtp_num_hidden_layers": 1,
+         "num_attention_heads": 24, "num_hidden_layers": 64, "num_key_value_heads": 4,
+         "vocab_size": 248320}, "tie_word_embeddings": false,
+         "vision_config": {"deepstack_visual_indexes": [], "depth": 27, "hidden_size": 1152,
+         "intermediate_size": 4304, "num_heads": 16, "num_position_embeddings": 2304,
+         "out_hidden_size": 5120, "patch_size": 16}})");
+  expect("medgemma-27b-it", kHub, 27'432'406'640, kAll,
+         R"({"model_type": "gemma3", "architectures": ["Gemma3ForConditionalGeneration"],
+         "mm_tokens_per_image": 256, "text_config": {"head_dim": 128, "hidden_size": 5376,
+         "intermediate_size": 21504, "model_type": "gemma3_text", "num_attention_heads": 32,
+         "num_hidden_layers": 62, "num_key_value_heads": 16, "vocab_size": 262208},
+         "vision_config": {"hidden_size": 1152, "image_size": 896,
+         "intermediate_size": 4304, "model_type": "siglip_vision_model",
+         "num_attention_heads": 16, "num_hidden_layers": 27, "patch_size": 14,
+         "vision_use_head": false}})");
+  expect("clip-vit-large-patch14", kHub, 427'616'513, kAll,
+         R"({"model_type": "clip", "architectures": ["CLIPModel"], "projection_dim": 768,
+         "text_config": {"hidden_size": 768, "intermediate_size": 3072,
+         "num_attention_heads": 12, "num_hidden_layers": 12},
+         "vision_config": {"hidden_size": 1024, "intermediate_size": 4096,
+         "num_attention_heads": 16, "num_hidden_layers": 24, "patch_size": 14,
+         "projection_dim": 768}})");
+  expect("vit-base-patch16-224-in21k", kHub, 86'389'248, kAll,
+         R"({"model_type": "vit", "architectures": ["ViTModel"], "hidden_size": 768,
+         "image_size": 224, "intermediate_size": 3072, "num_attention_heads": 12,
+         "num_channels": 3, "num_hidden_layers": 12, "patch_size": 16, "qkv_bias": true})");
+  expect("whisper-medium", kHub, 763'857'920, kAll,
+         R"({"model_type": "whisper", "architectures": ["WhisperForConditionalGeneration"],
+         "d_model": 1024, "decoder_attention_heads": 16, "decoder_ffn_dim": 4096,
+         "decoder_layers": 24, "encoder_attention_heads": 16, "encoder_ffn_dim": 4096,
+         "encoder_layers": 24, "max_source_positions": 1500, "max_target_positions": 448,
+         "num_mel_bins": 80, "vocab_size": 51865})");
+  expect("MiMo-7B", "the same, less its layer of multi-token prediction",
+         7'833'409'536 - 210'790'400, kAll,
+         R"({"model_type": "mimo", "architectures": ["MiMoForCausalLM"], "attention_bias": true,
+         "head_dim": 128, "hidden_size": 4096, "intermediate_size": 11008,
+         "num_attention_heads": 32, "num_hidden_layers": 36, "num_key_value_heads": 8,
+         "num_nextn_predict_layers": 1, "tie_word_embeddings": false,
+         "use_sliding_window": false, "vocab_size": 151680})");
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST(Models, MixtralForward) {
 // 1,632 FLOPs.
 TEST(Models, CausalWithMoreKeysThanQueries) {
   Model model = model_from_letters("D=8,F=8,L=1,V=8,N=1");
-  Attention& attention = model.decoder->groups[0].layer.attention;
+  Attention& attention = *model.decoder->groups[0].layer.attention;
   attention.head_dim = 8;
   attention.rotary_dim = 8;
   attention.value_dim = 16;

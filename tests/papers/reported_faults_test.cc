@@ -204,5 +204,64 @@ TEST(ReportedFaults, RepeatedLayersCountEach) {
   EXPECT_EQ(many, Count(24) * one);
 }
 
+constexpr const char* kQwen35 =
+    R"({"model_type": "qwen3_5_text", "full_attention_interval": 4, "head_dim": 256,
+        "hidden_size": 5120, "intermediate_size": 17408, "linear_conv_kernel_dim": 4,
+        "linear_key_head_dim": 128, "linear_num_key_heads": 16, "linear_num_value_heads": 48,
+        "linear_value_head_dim": 128, "num_attention_heads": 24, "num_hidden_layers": 64,
+        "num_key_value_heads": 4, "vocab_size": 248320})";
+
+// K7: 16 of 64 layers attend; the others carry a state, whatever the context: 48 heads of 128 x 128
+// numbers in fp32, and three positions of the convolution's channels in bf16.
+TEST(ReportedFaults, KvCacheOfHybridModels) {
+  constexpr std::int64_t kToken = 16 * 2 * 4 * 256 * 2;
+  constexpr std::int64_t kState = 48 * (48 * 128 * 128 * 4 + 3 * (2 * 16 * 128 + 48 * 128) * 2);
+  EXPECT_EQ(cached(kQwen35, 262'144), (Cached{kToken, (std::int64_t{16} << 30) + kState}));
+  EXPECT_EQ(cached(kQwen35, 1'024), (Cached{kToken, 1'024 * kToken + kState}));
+}
+
+// K15: the type of the cache's elements, not the model's: q8_0 has 34 bytes for 32 of them.
+TEST(ReportedFaults, KvCacheOfItsOwnType) {
+  CountRequest request;
+  request.workload.mode = Mode::kDecode;
+  request.workload.context = 262'144;
+  request.kv = "q8_0";
+  std::istringstream input(
+      R"({"model_type": "qwen2", "hidden_size": 3584, "num_hidden_layers": 28,
+          "num_attention_heads": 28, "num_key_value_heads": 4, "intermediate_size": 18944,
+          "vocab_size": 152064})");
+  const CountResult result = count_model(read_model("-", input), request);
+  EXPECT_EQ(result.kv_cache->bytes_total, Count(28 * 2 * 4 * 128 * 34 / 32) * Count(262'144));
+}
+
+// K16: an encoder keeps no cache.
+TEST(ReportedFaults, EncodersKeepNoCache) {
+  CountRequest request;
+  request.workload.mode = Mode::kForward;
+  request.workload.seq_len = 8'192;
+  std::istringstream input(
+      R"({"model_type": "xlm-roberta", "architectures": ["XLMRobertaModel"], "hidden_size": 1024,
+          "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096,
+          "max_position_embeddings": 8194, "type_vocab_size": 1, "vocab_size": 250002})");
+  EXPECT_FALSE(count_model(read_model("-", input), request).kv_cache.has_value());
+}
+
+// P6, P7: experts have their own width; active is the total less the idle experts.
+TEST(ReportedFaults, WidthAndShareOfExperts) {
+  const CountResult r = [] {
+    CountRequest request;
+    request.workload.mode = Mode::kForward;
+    request.workload.seq_len = 1;
+    std::istringstream input(
+        R"({"model_type": "qwen2_moe", "hidden_size": 2048, "num_hidden_layers": 24,
+            "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 5632,
+            "moe_intermediate_size": 1408, "shared_expert_intermediate_size": 5632,
+            "num_experts": 60, "num_experts_per_tok": 4, "vocab_size": 151936})");
+    return count_model(read_model("-", input), request);
+  }();
+  EXPECT_EQ(r.cost.params.total, Count(14'315'784'192));
+  EXPECT_EQ(r.cost.params.total - r.cost.params.active, Count(24 * 56) * Count(3 * 2048 * 1408));
+}
+
 }  // namespace
 }  // namespace flopwise

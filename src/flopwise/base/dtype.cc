@@ -13,16 +13,26 @@ namespace {
 // tf32 is a mode of the matrix units: it computes with 19 bits, but an element takes 4 bytes in
 // memory.
 constexpr DType kDTypes[] = {
-    {"fp64", "float64",  64},
-    {"fp32", "float32",  32},
-    {"tf32", "",         32},
+    {"fp64", "float64", 64},
+    {"fp32", "float32", 32},
+    {"tf32", "", 32},
     {"bf16", "bfloat16", 16},
-    {"fp16", "float16",  16},
-    {"fp8",  "float8",   8 },
-    {"int8", "",         8 },
-    {"fp6",  "float6",   6 },
-    {"fp4",  "float4",   4 },
-    {"int4", "",         4 },
+    {"fp16", "float16", 16},
+    {"fp8", "float8", 8},
+    {"int8", "", 8},
+    {"fp6", "float6", 6},
+    {"fp4", "float4", 4},
+    {"int4", "", 4},
+    // Blocks with scales. Of GGUF (ggml's block_q8_0 and its kin: a fp16 scale, of _1 a minimum
+    // too, for 32 elements); OCP microscaling (8-bit scale for 32); NVFP4 (fp8 scale for 16).
+    {"q8_0", "", 32 * 8 + 16, 32},
+    {"q5_1", "", 32 * 5 + 16 + 16, 32},
+    {"q5_0", "", 32 * 5 + 16, 32},
+    {"q4_1", "", 32 * 4 + 16 + 16, 32},
+    {"q4_0", "", 32 * 4 + 16, 32},
+    {"mxfp8", "", 32 * 8 + 8, 32},
+    {"mxfp4", "", 32 * 4 + 8, 32},
+    {"nvfp4", "", 16 * 4 + 8, 16},
 };
 
 }  // namespace
@@ -43,7 +53,7 @@ const DType& find_dtype(std::string_view name) {
 }
 
 Rational bytes_per_element(const DType& dtype) {
-  return Rational::of(dtype.bits, 8);
+  return Rational::of(dtype.bits, std::int64_t{8} * dtype.elements);
 }
 
 }  // namespace flopwise

@@ -11,7 +11,8 @@ namespace flopwise {
 struct DType {
   std::string_view name;   // "bf16": the name in reports, and of a chip's peak rate
   std::string_view alias;  // how PyTorch and JAX spell it; may be empty
-  int bits;  // of one element in memory; scales of a quantised format are not included
+  int bits;                // of `elements` of them in memory, with the scale that they share
+  int elements = 1;        // more than 1: a block of a quantised format
 };
 
 // Widest first.
@@ -20,7 +21,8 @@ std::span<const DType> all_dtypes();
 // By name or alias. UserError listing the known names.
 const DType& find_dtype(std::string_view name);
 
-// 2 for bf16, 1/2 for int4: exact, so that a count of elements times it is exact too.
+// 2 for bf16, 1/2 for int4, 17/16 for q8_0: exact, so that a count of elements times it is exact
+// too.
 Rational bytes_per_element(const DType& dtype);
 
 }  // namespace flopwise

@@ -34,7 +34,8 @@ TEST(DType, UnknownNameListsTheKnownOnes) {
     } catch (const UserError& error) {
       EXPECT_EQ(std::string(error.what()),
                 std::string("unknown dtype '") + wrong +
-                    "', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 fp4 int4");
+                    "', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 fp4 int4 q8_0 q5_1 q5_0 q4_1 "
+                    "q4_0 mxfp8 mxfp4 nvfp4");
     }
   }
 }

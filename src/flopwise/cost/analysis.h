@@ -67,6 +67,11 @@ struct Analysis {
   std::vector<NaiveStep> naive_attention;  // bytes of each step when every step goes to memory
 };
 
+// Whether some layer has attention, which figures of intensity and length are of.
+inline bool attends(const Analysis& analysis) {
+  return !analysis.attention_intensity_formula.is_zero();
+}
+
 struct AnalysisInput {
   const Cost* cost = nullptr;        // of the workload that was asked for
   Count tokens;                      // its B*T

@@ -167,5 +167,57 @@ TEST(Flops, Convolution) {
   EXPECT_EQ(work.op_class, OpClass::kMatmul);
 }
 
+// A product without a sum is one multiply; added to a third input it is a multiply-add.
+TEST(Flops, StateUpdateIsAMultiplyAdd) {
+  const Contraction outer{OpClass::kAttention, ""};
+  EXPECT_EQ(OneOp()
+                .in(axes({"B", "T", "I"}))
+                .in(axes({"B", "T", "N"}))
+                .out(axes({"B", "T", "I", "N"}))
+                .work(outer)
+                .flops.str(),
+            "B*T*N*I");
+  const Work work = OneOp()
+                        .in(axes({"B", "T", "I"}))
+                        .in(axes({"B", "T", "N"}))
+                        .in(axes({"B", "T", "I", "N"}))
+                        .out(axes({"B", "T", "I", "N"}))
+                        .work(outer);
+  EXPECT_EQ(work.flops.str(), "2*B*T*N*I");
+  EXPECT_EQ(work.op_class, OpClass::kAttention);
+}
+
+TEST(Flops, CausalConvolutionIsAMultiplyAddATap) {
+  const auto forward = [](OpKind kind) {
+    return OneOp()
+        .in(axes({"B", "T", "C"}))
+        .in(axes({"Q", "C"}))
+        .out(axes({"B", "T", "C"}))
+        .work(std::move(kind));
+  };
+  EXPECT_EQ(forward(CausalConvolution{}).flops.str(), "2*B*T*C*Q");
+  EXPECT_EQ(forward(CausalConvolution{}).op_class, OpClass::kMatmul);
+  EXPECT_EQ(forward(CausalConvolutionBackward{false}).flops.str(), "2*B*T*C*Q");
+  EXPECT_EQ(OneOp()
+                .in(axes({"B", "T", "C"}))
+                .in(axes({"B", "T", "C"}))
+                .out(axes({"Q", "C"}))
+                .work(CausalConvolutionBackward{true})
+                .flops.str(),
+            "2*B*T*C*Q");
+}
+
+TEST(Flops, MovingPositionsIsFree) {
+  const auto moved = [](OpKind kind) {
+    return OneOp().in(axes({"B", "T", "D"})).out(axes({"B", "T", "D"})).work(std::move(kind)).flops;
+  };
+  EXPECT_TRUE(moved(Previous{}).is_zero());
+  EXPECT_TRUE(moved(Previous{true}).is_zero());
+  EXPECT_TRUE(moved(Prepend{}).is_zero());
+  EXPECT_EQ(
+      OneOp().in(axes({"B", "T", "D"})).out(axes({"D"})).work(PrependBackward{true}).flops.str(),
+      "B*D");
+}
+
 }  // namespace
 }  // namespace flopwise

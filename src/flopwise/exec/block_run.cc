@@ -238,33 +238,33 @@ void BlockRun<Scalar>::prepare_recurrence(std::size_t begin) {
     return has_axis(graph_.tensor(op.outputs[0]), axis);
   };
 
+  const auto run_at = [&](std::size_t i, std::int64_t t) {
+    const Op& op = ops[i];
+    const bool moves = std::holds_alternative<Previous>(op.kind);
+    std::vector<Array<Scalar>> inputs;
+    std::vector<Array<Scalar>> outputs;
+    for (const TensorId id : op.inputs) {
+      const Array<Scalar> all = value_of_tensor(id);
+      inputs.push_back(moves ? all : at_position(all, axis, t));
+    }
+    for (const TensorId id : op.outputs) {
+      // A move is made of all positions, of which this one is there by now.
+      outputs.push_back(moves ? Array<Scalar>(shape_of(id)) : at_position(made.at(id), axis, t));
+    }
+    tallies_[i] += perform(op, std::move(inputs), outputs);
+    for (std::size_t out = 0; out < outputs.size(); ++out) {
+      put_position(moves ? at_position(outputs[out], axis, t) : outputs[out], t,
+                   made.at(op.outputs[out]));
+    }
+  };
+  for (std::size_t i = begin; i < end; ++i) tallies_[i] = {};
   for (std::int64_t step = 0; step < length; ++step) {
     const std::int64_t t = pass == Pass::kBackward ? length - 1 - step : step;
-    for (std::size_t i = begin; i < end; ++i) {
-      const Op& op = ops[i];
-      if (!has_positions(op)) continue;
-      std::vector<Array<Scalar>> outputs;
-      if (std::holds_alternative<Previous>(op.kind)) {
-        // All positions, of which those that are there by now are right.
-        outputs = {Array<Scalar>(shape_of(op.outputs[0]))};
-        std::vector<Array<Scalar>> inputs;
-        for (const TensorId id : op.inputs) inputs.push_back(value_of_tensor(id));
-        tallies_[i] = perform(op, inputs, outputs);
-        outputs[0] = at_position(outputs[0], axis, t);
-      } else {
-        std::vector<Array<Scalar>> inputs;
-        for (const TensorId id : op.inputs) {
-          inputs.push_back(at_position(value_of_tensor(id), axis, t));
-        }
-        for (const TensorId id : op.outputs) {
-          outputs.push_back(at_position(made.at(id), axis, t));
-        }
-        const Tally performed = perform(op, std::move(inputs), outputs);
-        if (step == 0) tallies_[i] = {};
-        tallies_[i] += performed;
-      }
-      for (std::size_t out = 0; out < outputs.size(); ++out) {
-        put_position(outputs[out], t, made.at(op.outputs[out]));
+    // What comes from the position before, and then what is made of it.
+    for (const bool moves : {true, false}) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (!has_positions(ops[i])) continue;
+        if (std::holds_alternative<Previous>(ops[i].kind) == moves) run_at(i, t);
       }
     }
   }

@@ -161,7 +161,7 @@ TEST(ReadHardware, JsonFile) {
       {R"({"name": "x", "tdp": -1})",                                  path + ": tdp: expected a number above 0, got '-1'" },
       {R"({"name": "x", "peak_flops": {"fp7": 1}})",
        path + ": peak_flops.fp7: unknown dtype 'fp7', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 "
-              "fp4 int4"                                                                                                   },
+              "fp4 int4 q8_0 q5_1 q5_0 q4_1 q4_0 mxfp8 mxfp4 nvfp4"                                                        },
       {R"({"name": "x", "peak_flops": {"bf16": 0}})",
        path + ": peak_flops.bf16: expected a number above 0, got '0'"                                                      },
       {R"({"name": "x", "peak_flops": {"bf16": 1, "bfloat16": 2}})",
@@ -220,7 +220,8 @@ TEST(PeakFlops, Errors) {
             "hardware 'A100-SXM4-80GB': no peak for fp8, known: fp64, fp64_matrix, fp32, tf32, "
             "fp16, bf16, int8, int4");
   EXPECT_EQ(error_of([] { peak_flops_per_s(find_hardware("a100"), "fp7"); }),
-            "unknown dtype 'fp7', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 fp4 int4");
+            "unknown dtype 'fp7', known: fp64 fp32 tf32 bf16 fp16 fp8 int8 fp6 fp4 int4 q8_0 q5_1 "
+            "q5_0 q4_1 q4_0 mxfp8 mxfp4 nvfp4");
   EXPECT_EQ(error_of([] { peak_flops_per_s(read_hardware("memory=1GB").hardware, "bf16"); }),
             "hardware 'memory=1GB': no peak for bf16, known: none");
   EXPECT_EQ(error_of([] { intensity_of(read_hardware("flops=1T").hardware, "bf16"); }),

@@ -424,8 +424,8 @@ const Family& guessed_family(JsonFields& fields, std::vector<std::string>& assum
       return *family;
     }
   }
-  throw UserError(fmt::format("{}: missing, expected one of {}", fields.where("model_type"),
-                              fmt::join(known_model_types(), ", ")));
+  throw UserError(
+      fmt::format("{}: missing, expected one of docs/models.md", fields.where("model_type")));
 }
 
 // The fields of objects such as attn_config moved to the top, under names that say where they were.
@@ -448,6 +448,37 @@ nlohmann::json with_nested_fields(const nlohmann::json& config, const Family& fa
   return flat;
 }
 
+// The config as a file of the family `as`: its model_type and class are the family's.
+nlohmann::json as_family(const nlohmann::json& json, const std::string& name, const std::string& as,
+                         std::vector<std::string>& assumptions) {
+  const Family* family = find_family(as);
+  if (family == nullptr) {
+    throw UserError(fmt::format("--as: unknown model_type {}, nearest: {}", quoted(as),
+                                fmt::join(nearest_names(as, known_model_types()), ", ")));
+  }
+  JsonFields fields(json, name);
+  nlohmann::json config = json;
+  config["model_type"] = as;
+  const std::string said = fields.text_or("model_type", "");
+  assumptions.push_back(fmt::format("--as {}: {}", as,
+                                    said.empty() ? "the file says no model_type"
+                                                 : fmt::format("the file says {}", quoted(said))));
+  const std::vector<std::string> classes = fields.texts_or("architectures", {});
+  if (classes.empty() || classes.front().starts_with(family->class_name)) return config;
+  std::string suffix;
+  for (const std::string_view start : {"For", "LMHead", "Model"}) {
+    const std::size_t at = classes.front().rfind(start);
+    if (at == std::string::npos) continue;
+    suffix = classes.front().substr(at);
+    break;
+  }
+  const std::string taken = std::string(family->class_name) + suffix;
+  config["architectures"] = {taken};
+  assumptions.push_back(
+      fmt::format("--as {}: class {} is taken for {}", as, classes.front(), taken));
+  return config;
+}
+
 }  // namespace
 
 std::span<const Family> families() {
@@ -467,16 +498,19 @@ std::vector<std::string> known_model_types() {
   return names;
 }
 
-Model model_from_config(const nlohmann::json& json, const std::string& name) {
-  JsonFields fields(json, name);
+Model model_from_config(const nlohmann::json& original, const std::string& name,
+                        const std::string& as) {
   Model model;
+  const nlohmann::json json =
+      as.empty() ? original : as_family(original, name, as, model.assumptions);
+  JsonFields fields(json, name);
   model.name = model.source = name;
   Family family =
       fields.has("model_type") ? named_family(fields) : guessed_family(fields, model.assumptions);
   if (family.variant != nullptr) family = family.variant(json);
   model.family = family.model_type;
   const nlohmann::json object = with_nested_fields(json, family);
-  Config config{object, JsonFields(object, name), family, model};
+  Config config{object, JsonFields(object, name), family, model, !as.empty()};
   config.fields.mark_read("model_type");
   family.names = names_in_use(config);
   family.read(config);

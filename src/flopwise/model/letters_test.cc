@@ -83,7 +83,8 @@ TEST(Letters, HeadsAndHeadDimensionFollowFromEachOther) {
   EXPECT_EQ(only_layer(model_from_letters("D=24,L=1,V=7,H=4")).attention->heads, 6);
   EXPECT_EQ(only_layer(model_from_letters("D=24,L=1,V=7,N=6")).attention->head_dim, 4);
   // Given both, their product need not be D.
-  const Attention both = only_layer(model_from_letters("D=10,L=1,V=7,N=6,K=3,H=4")).attention;
+  const Attention both =
+      only_layer(model_from_letters("D=10,L=1,V=7,N=6,K=3,H=4")).attention.value();
   EXPECT_EQ(both.heads, 6);
   EXPECT_EQ(both.kv_heads, 3);
   EXPECT_EQ(both.head_dim, 4);

@@ -131,7 +131,7 @@ class Validator {
 
   void taps(const std::string& where, std::int64_t taps) const {
     constexpr std::int64_t kMostTaps = 1024;
-    in_range(where + ".taps", taps, 2, kMostTaps);
+    in_range(where + ".taps", taps, 1, kMostTaps);
   }
   void divides(const std::string& where, const char* parts_name, std::int64_t parts,
                const char* whole_name, std::int64_t whole) const {

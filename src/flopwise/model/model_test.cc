@@ -87,23 +87,23 @@ TEST(Validate, Errors) {
        }                                                                                                                                                              },
       {"expected decoder.layer: cross-attention in the decoder of an encoder-decoder, and nowhere "
        "else",                                                                               [&](Model& model) { first(model).cross = first(model).attention; }},
-      {"decoder.layer.attention->value_dim: expected a whole number of 1 ... 2^40, got 0",
+      {"decoder.layer.attention.value_dim: expected a whole number of 1 ... 2^40, got 0",
        [&](Model& model) { first(model).attention->value_dim = 0; }                                                                                                   },
       {"decoder.layer.attention: kv_heads must divide heads, got heads=4 kv_heads=3",
        [&](Model& model) { first(model).attention->kv_heads = 3; }                                                                                                    },
-      {"decoder.layer.attention->dropout: expected a probability below 1, got 1",
+      {"decoder.layer.attention.dropout: expected a probability below 1, got 1",
        [&](Model& model) { first(model).attention->dropout = 1; }                                                                                                     },
-      {"decoder.layer.attention->rotary_dim: expected a whole number of 1 ... 2, got 4",
+      {"decoder.layer.attention.rotary_dim: expected a whole number of 1 ... 2, got 4",
        [&](Model& model) { first(model).attention->rotary_dim = 4; }                                                                                                  },
       {"decoder.layer.attention: rotary_dim must be even, got rotary_dim=1 head_dim=2",
        [&](Model& model) { first(model).attention->rotary_dim = 1; }                                                                                                  },
-      {"decoder.layer.attention->relative_buckets: expected a whole number of 0 ... 0, got 8",
+      {"decoder.layer.attention.relative_buckets: expected a whole number of 0 ... 0, got 8",
        [&](Model& model) { first(model).attention->relative_buckets = 8; }                                                                                            },
-      {"decoder.layer.attention->mask.size: expected a whole number of 1 ... 2^40, got 0",
+      {"decoder.layer.attention.mask.size: expected a whole number of 1 ... 2^40, got 0",
        [&](Model& model) {
          first(model).attention->mask = {MaskKind::kWindow, 0};
        }                                                                                                                                                              },
-      {"decoder.layer.attention->mask.size: expected a whole number of 0 ... 0, got 4",
+      {"decoder.layer.attention.mask.size: expected a whole number of 0 ... 0, got 4",
        [&](Model& model) {
          first(model).attention->mask = {MaskKind::kCausal, 4};
        }                                                                                                                                                              },

@@ -18,7 +18,10 @@ namespace flopwise {
 // Resolves MODEL. What exists as a file or directory is read as one; else text with '=' is letters;
 // else a catalog name or alias. "-" reads a config from `standard_input`. UserError otherwise, with
 // the nearest catalog names.
-Model read_model(const std::string& text, std::istream& standard_input);
+//
+// With `as`, a model_type: a config is read as one of that family whatever it says itself, and what
+// the family does not know is left out; both stand among the model's assumptions.
+Model read_model(const std::string& text, std::istream& standard_input, const std::string& as = "");
 
 // "D=4096,F=16384,L=64,V=32000,N=32": required D, L, V and N (or H); defaults H = D/N, K = N, F =
 // 4D, gated=1, tied=0, bias=0, norm=rms, final_norm=1, positions=0 (rotary; a number is that many
@@ -26,7 +29,8 @@ Model read_model(const std::string& text, std::istream& standard_input);
 Model model_from_letters(const std::string& text);
 
 // A Hugging Face config. `name` is the file or catalog name in messages and in Model::name.
-Model model_from_config(const nlohmann::json& config, const std::string& name);
+Model model_from_config(const nlohmann::json& config, const std::string& name,
+                        const std::string& as = "");
 
 // Bare counts where only a rule of thumb is asked: "params=671e9,active=37e9" (active defaults to
 // params). Nothing when the text does not start with params= or active=.

@@ -16,7 +16,7 @@ struct Claim {
   std::string_view name;
   const char* claim;
 };
-constexpr std::array<Claim, 20> kClaims = {
+constexpr std::array<Claim, 21> kClaims = {
     {{"execution", "every step finds what it reads"},
      {"params.total", "elements of all parameters that the run was given = the formula"},
      {"params.by_component", "the same, of each component"},
@@ -25,6 +25,7 @@ constexpr std::array<Claim, 20> kClaims = {
      {"activations.peak_bytes",
       "most bytes alive at once, every operation to memory = the formula"},
      {"kv_cache.bytes_total", "bytes of all caches after each step = the formula"},
+     {"kv_cache.state_bytes", "bytes of the states of recurrences after each step = the formula"},
      {"kv_cache.keys_read", "key positions that a step reads from each cache = the formula"},
      {"mask.pairs",
       "pairs let through one by one, every T, S and mask size in a box = the formula"},

@@ -74,7 +74,7 @@ Mlp any_mlp(std::int64_t d_ff) {
   Mlp mlp;
   mlp.d_ff = d_ff;
   mlp.gated = coin();
-  mlp.activation = static_cast<Activation>(pick(6));
+  mlp.activation = static_cast<Activation>(pick(7));
   mlp.up_bias = coin();
   mlp.down_bias = coin();
   return mlp;
@@ -94,7 +94,21 @@ Moe any_moe() {
   moe.correction_bias = top_k_last && coin();
   moe.scaling = coin() ? 1 : 2.5;
   moe.router_bias = coin();
+  moe.latent_dim = pick(4) == 0 ? 20 : 0;
   return moe;
+}
+
+Recurrence any_recurrence() {
+  switch (pick(4)) {
+    case 0:
+      return Mamba{40, 8, 4, 4, coin(), coin(), coin()};
+    case 1:
+      return Mamba2{8, 6, coin() ? 1 : 4, 10, 4, coin(), coin()};
+    case 2:
+      return DeltaNet{2, coin() ? 2 : 6, 8, 10, 3};
+    default:
+      return ShortConvolution{3, coin()};
+  }
 }
 
 Layer any_layer(PositionKind position, const AttentionMask& mask, bool has_cross) {
@@ -114,7 +128,15 @@ Layer any_layer(PositionKind position, const AttentionMask& mask, bool has_cross
     layer.cross->kv_heads = layer.attention->kv_heads;
     layer.cross->value_dim = layer.attention->value_dim;
   }
-  if (pick(3) == 0) {
+  const bool may_recur =
+      !layer.parallel && !has_cross && position != PositionKind::kRelative && layer.attention_norm;
+  if (may_recur && mask.kind == MaskKind::kCausal && pick(2) == 0) {
+    layer.attention.reset();
+    layer.recurrence = any_recurrence();
+  }
+  if (!layer.parallel && pick(6) == 0) {
+    layer.feed_forward = NoFeedForward{};
+  } else if (pick(3) == 0) {
     layer.feed_forward = any_moe();
   } else {
     layer.feed_forward = any_mlp(32);
@@ -138,10 +160,11 @@ Stack any_stack(bool is_decoder, bool has_cross) {
   }
   if (position == PositionKind::kRelative) {
     // One table has one shape.
-    const Attention& shape = stack.groups[0].layer.attention;
+    const Attention shape = *stack.groups[0].layer.attention;
     for (LayerGroup& group : stack.groups) {
       Layer& layer = group.layer;
-      for (Attention* attention : {&layer.attention, layer.cross ? &*layer.cross : nullptr}) {
+      for (Attention* attention :
+           {layer.attention ? &*layer.attention : nullptr, layer.cross ? &*layer.cross : nullptr}) {
         if (attention == nullptr) continue;
         attention->kv_heads = shape.kv_heads;
         attention->heads = shape.heads;
@@ -153,10 +176,26 @@ Stack any_stack(bool is_decoder, bool has_cross) {
   return stack;
 }
 
+Projector any_projector() {
+  Projector projector;
+  projector.position = static_cast<Projector::Position>(pick(3));
+  const bool merges = projector.position == Projector::Position::kAll;
+  projector.merge = merges ? 4 : 1;
+  projector.pools = merges && pick(3) == 0;
+  if (coin()) projector.norm = any_norm();
+  projector.norm_merged = merges && !projector.pools && coin();
+  projector.inner = coin() ? 40 : 0;
+  projector.out = 30;
+  projector.bias = coin();
+  projector.merged_copies = merges && !projector.pools && projector.inner > 0 && coin() ? 3 : 0;
+  projector.scalars = pick(3) == 0 ? 1 : 0;
+  return projector;
+}
+
 Head any_head(Architecture architecture) {
   Head head;
   head.kind = HeadKind::kLanguageModel;
-  if (architecture == Architecture::kEncoder) head.kind = static_cast<HeadKind>(pick(9));
+  if (architecture == Architecture::kEncoder) head.kind = static_cast<HeadKind>(pick(11));
   const bool has_vocab = head.kind == HeadKind::kLanguageModel ||
                          head.kind == HeadKind::kMaskedLm || head.kind == HeadKind::kPretraining;
   head.tied = has_vocab && coin();
@@ -169,10 +208,12 @@ Head any_head(Architecture architecture) {
   head.transform_norm = any_norm();
   head.pooler_activation = static_cast<Activation>(pick(6));
   head.labels = head.kind == HeadKind::kPooledLabels || head.kind == HeadKind::kTokenLabels ||
-                        head.kind == HeadKind::kSequenceLabels || head.kind == HeadKind::kLastLabels
+                        head.kind == HeadKind::kSequenceLabels ||
+                        head.kind == HeadKind::kLastLabels || head.kind == HeadKind::kFirstLabels
                     ? 5
                     : 0;
-  head.activation = static_cast<Activation>(pick(6));
+  head.activation = static_cast<Activation>(pick(7));
+  if (head.kind == HeadKind::kProjector) head.projector = any_projector();
   return head;
 }
 
@@ -193,6 +234,21 @@ Model any_model(Architecture architecture) {
   model.embedding.norm_kind = any_norm();
   model.embedding.scaled = coin();
   model.head = any_head(model.architecture);
+  if (architecture == Architecture::kEncoderDecoder && pick(3) == 0) {
+    model.embedding.mel_bins = 12;
+    model.embedding.source_positions = model.embedding.positions > 0 && coin() ? 600 : 0;
+    model.embedding.width = 0;
+  }
+  const bool has_vocab = model.head.kind == HeadKind::kLanguageModel ||
+                         model.head.kind == HeadKind::kMaskedLm ||
+                         model.head.kind == HeadKind::kPretraining;
+  if (architecture == Architecture::kEncoder && !has_vocab && pick(3) == 0) {
+    model.embedding.patch_values = 24;
+    model.embedding.patch_bias = coin();
+    model.embedding.class_token = coin();
+    model.embedding.width = model.embedding.token_types = 0;
+    model.vocab = 0;
+  }
   validate(model);
   return model;
 }

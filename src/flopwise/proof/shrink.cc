@@ -108,24 +108,24 @@ class Shrinker {
       mamba->inner = size("Di", mamba->inner);
       mamba->state = size("Ns", mamba->state);
       mamba->rank = size("Rt", mamba->rank);
-      mamba->taps = size("Q", mamba->taps);
+      mamba->taps = parts("Q", mamba->taps);
     } else if (auto* mamba2 = std::get_if<Mamba2>(&recurrence)) {
       const std::int64_t per_group = parts("Jm", mamba2->heads / mamba2->groups);
       mamba2->groups = parts("Gm", mamba2->groups);
       mamba2->heads = mamba2->groups * per_group;
       mamba2->head_dim = size("Hm", mamba2->head_dim);
       mamba2->state = size("Ns", mamba2->state);
-      mamba2->taps = size("Q", mamba2->taps);
+      mamba2->taps = parts("Q", mamba2->taps);
     } else if (auto* delta = std::get_if<DeltaNet>(&recurrence)) {
       const std::int64_t per_key = parts("Jd", delta->value_heads / delta->key_heads);
       delta->key_heads = parts("Kd", delta->key_heads);
       delta->value_heads = delta->key_heads * per_key;
       delta->key_dim = size("Hk", delta->key_dim);
       delta->value_dim = size("Hd", delta->value_dim);
-      delta->taps = size("Q", delta->taps);
+      delta->taps = parts("Q", delta->taps);
     } else {
       auto& conv = std::get<ShortConvolution>(recurrence);
-      conv.taps = size("Q", conv.taps);
+      conv.taps = parts("Q", conv.taps);
     }
   }
 

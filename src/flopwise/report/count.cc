@@ -15,8 +15,12 @@ ElementTypes element_types(const CountRequest& request) {
   const auto pick = [&](const std::string& option, const std::string& name) {
     return in_context(option, [&] { return find_dtype(name.empty() ? request.dtype : name); });
   };
-  return {pick("--dtype", request.dtype), pick("--weights", request.weights),
-          pick("--kv", request.kv)};
+  const DType& compute = pick("--dtype", request.dtype);
+  if (compute.elements > 1) {
+    throw UserError("--dtype: expected a type that computes, such as bf16, got " +
+                    quoted(request.dtype));
+  }
+  return {compute, pick("--weights", request.weights), pick("--kv", request.kv)};
 }
 
 bool has_cache(const Model& model) {

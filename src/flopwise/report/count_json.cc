@@ -104,6 +104,15 @@ Json kv_cache(const CountResult& result) {
       .add("state_bytes", result.kv_cache->state_bytes);
 }
 
+Json image(const CountResult& result) {
+  if (!result.image) return nullptr;
+  return Json::object()
+      .add("patches", result.image->patches)
+      .add("matmul", result.image->flops.matmul)
+      .add("attention", result.image->flops.attention)
+      .add("vector", result.image->flops.vector);
+}
+
 Json activations(const CountResult& result) {
   std::set<std::string> seen;
   Json::Array names;
@@ -138,6 +147,16 @@ Json analysis(const CountResult& result) {
       steps.push(Json::object().add("op", step.op).add("bytes", quantity(step.bytes)));
     }
   }
+  Json intensity;
+  if (attends(a)) {
+    intensity = Json::object()
+                    .add("formula", a.attention_intensity_formula.str())
+                    .add("prefill", number(a.attention_intensity_prefill))
+                    .add("generation_formula",
+                         generates ? Json(a.attention_generation_formula.str()) : Json(nullptr))
+                    .add("generation",
+                         generates ? number(a.attention_intensity_generation) : Json(nullptr));
+  }
   return Json::object()
       .add("attention_share", Json::object()
                                   .add("params", a.attention_share_of_params.to_double())
@@ -145,14 +164,7 @@ Json analysis(const CountResult& result) {
                                   .add("flops", a.attention_share_of_flops.to_double()))
       .add("context_equals_matmul", crossover(a.context_equals_matmul))
       .add("context_equals_projections", crossover(a.context_equals_projections))
-      .add("attention_intensity",
-           Json::object()
-               .add("formula", a.attention_intensity_formula.str())
-               .add("prefill", number(a.attention_intensity_prefill))
-               .add("generation_formula",
-                    generates ? Json(a.attention_generation_formula.str()) : Json(nullptr))
-               .add("generation",
-                    generates ? number(a.attention_intensity_generation) : Json(nullptr)))
+      .add("attention_intensity", std::move(intensity))
       .add("hardware_intensity", number(result.intensity))
       .add("attention_compute_bound_length", a.attention_compute_bound_length)
       .add("attention_relative_cost",
@@ -223,6 +235,7 @@ Json one(const CountResult& result, Json json) {
                         .add("kv_cache", bytes.kv_cache)
                         .add("total", bytes.total()))
       .add("arithmetic_intensity", std::move(intensity))
+      .add("image", image(result))
       .add("analysis", analysis(result))
       .add("assumptions", Json::array(std::move(assumptions)))
       .add("ops", ops(result));

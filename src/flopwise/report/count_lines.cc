@@ -142,6 +142,10 @@ std::string quotient(const Crossover& crossover, const char* what) {
       length(crossover.dense));
 }
 
+bool has_states(const CountResult& r) {
+  return r.kv_cache && r.kv_cache->state_bytes != Count(0);
+}
+
 void add_shares(Lines& lines, const CountResult& r) {
   const Analysis& a = r.analysis;
   const Params& params = r.cost.params;
@@ -151,11 +155,13 @@ void add_shares(Lines& lines, const CountResult& r) {
        fmt::format("of all; {} of attention + feed-forward", percent(a.attention_share_of_blocks)),
        fmt::format("{} / {}", params.of(Component::kAttention).grouped(), params.total.grouped())});
   lines.push_back({"attention FLOPs", percent(a.attention_share_of_flops),
-                   "QK and AV of the forward FLOPs of this workload",
+                   fmt::format("QK and AV{} of the forward FLOPs of this workload",
+                               has_states(r) ? ", and updates of states," : ""),
                    fmt::format("{} / {}", f.attention.grouped(), f.matrix().grouped())});
 }
 
 void add_contexts(Lines& lines, const CountResult& r) {
+  if (!attends(r.analysis)) return;
   const auto add = [&](const char* label, const Crossover& crossover, const char* meaning,
                        const char* what) {
     lines.push_back(
@@ -171,6 +177,7 @@ void add_contexts(Lines& lines, const CountResult& r) {
 
 void add_intensity(Lines& lines, const CountResult& r) {
   const Analysis& a = r.analysis;
+  if (!attends(a)) return;
   const std::string formula = a.attention_intensity_formula.str();
   const std::string cached = a.attention_generation_formula.str();
   std::string value = decimal(a.attention_intensity_prefill) + " prefill";

@@ -51,14 +51,15 @@ TEST(Count, ARoutersSoftmax) {
 // docs/json.md: the blocks of a count, always all of them.
 TEST(CountJson, Schema) {
   const nlohmann::json json = json_of(count("llama-3-8b"));
-  EXPECT_THAT(keys(json), ElementsAre("activations", "analysis", "arithmetic_intensity",
-                                      "assumptions", "blocks", "bytes", "flops", "kv_cache",
-                                      "model", "ops", "params", "schema", "sizes", "workload"));
+  EXPECT_THAT(keys(json),
+              ElementsAre("activations", "analysis", "arithmetic_intensity", "assumptions",
+                          "blocks", "bytes", "flops", "image", "kv_cache", "model", "ops", "params",
+                          "schema", "sizes", "workload"));
   EXPECT_THAT(keys(json["params"]), ElementsAre("active", "by_component", "embedding", "mtp",
                                                 "non_embedding", "total", "vision"));
-  EXPECT_THAT(
-      keys(json["params"]["by_component"]),
-      ElementsAre("attention", "embedding", "mlp", "norm", "other", "router", "unembedding"));
+  EXPECT_THAT(keys(json["params"]["by_component"]),
+              ElementsAre("attention", "embedding", "mlp", "norm", "other", "recurrence", "router",
+                          "unembedding"));
   for (const char* pass : {"forward", "backward", "recompute"}) {
     EXPECT_THAT(keys(json["flops"][pass]),
                 ElementsAre("attention", "attention_dense", "matmul", "total", "vector"));

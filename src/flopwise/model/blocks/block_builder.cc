@@ -28,6 +28,8 @@ TensorId BlockBuilder::constant(const std::string& name, const Axes& axes, Const
 }
 
 TensorId BlockBuilder::parameter(const std::string& name, const Axes& axes, Component component) {
+  // A run finds a parameter by its name.
+  FLOPWISE_CHECK(graph_.find(name) == kNoTensor, name + ": two parameters of one name");
   return graph_.add_tensor({name, axes, Role::kParameter, Element::kWeight, component});
 }
 

@@ -22,6 +22,7 @@ class RecurrenceBuilder {
 
   TensorId operator()(const Mamba& mamba) {
     name_ = "mamba";
+    taps_ = mamba.taps;
     const Axis inner = symbol_axis("Di");
     const Axis state = symbol_axis("Ns");
     const Axis rank = symbol_axis("Rt");
@@ -50,6 +51,7 @@ class RecurrenceBuilder {
 
   TensorId operator()(const Mamba2& mamba) {
     name_ = "mamba2";
+    taps_ = mamba.taps;
     const Axis groups = symbol_axis("Gm");
     const Axis per_group = symbol_axis("Jm");
     const Axis head = symbol_axis("Hm");
@@ -85,6 +87,7 @@ class RecurrenceBuilder {
 
   TensorId operator()(const DeltaNet& delta) {
     name_ = "delta_net";
+    taps_ = delta.taps;
     const Axis keys = symbol_axis("Kd");
     const Axis per_key = symbol_axis("Jd");
     const Axis key = symbol_axis("Hk");
@@ -119,6 +122,7 @@ class RecurrenceBuilder {
 
   TensorId operator()(const ShortConvolution& conv) {
     name_ = "short_convolution";
+    taps_ = conv.taps;
     const Axis inner{"D'", builder_.axes().model.size};
     const TensorId b = projected("b", {inner}, conv.bias);
     const TensorId c = projected("c", {inner}, conv.bias);
@@ -185,14 +189,14 @@ class RecurrenceBuilder {
   }
   // RMS over the heads of a group, with a weight for every element.
   TensorId group_norm(TensorId x, const Axes& inner) {
-    const TensorId weight = builder_.parameter(named("norm.weight"), inner, Component::kNorm);
+    const TensorId weight = builder_.parameter(named("group_norm.weight"), inner, Component::kNorm);
     Norm norm;
     norm.has_weight = false;
     norm.normalised_axes = 2;
     const TensorId y =
-        builder_.activation(named("norm"), builder_.graph().tensor(x).axes, Component::kNorm);
-    builder_.emit(named("norm"), norm, {x}, y, Component::kNorm);
-    return builder_.map(named("norm_weight"), scalar_mul(), {y, weight}, Component::kNorm);
+        builder_.activation(named("group_norm"), builder_.graph().tensor(x).axes, Component::kNorm);
+    builder_.emit(named("group_norm"), norm, {x}, y, Component::kNorm);
+    return builder_.map(named("group_norm_weight"), scalar_mul(), {y, weight}, Component::kNorm);
   }
 
   // ---- state ---------------------------------------------------------------------------------
@@ -266,6 +270,7 @@ class RecurrenceBuilder {
   const Workload& workload_;
   TensorId x_;
   std::string name_;
+  std::int64_t taps_ = 0;
 };
 
 }  // namespace

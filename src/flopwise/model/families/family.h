@@ -101,6 +101,8 @@ struct Config {
   JsonFields fields;
   const Family& family;
   Model model;
+  // --as: what the family does not know is left out, not refused.
+  bool leaves_out = false;
 
   // Present, be it as null: where an absent field stands for something else than null.
   bool mentions(std::string_view field) const { return object.find(field) != object.end(); }

@@ -23,7 +23,7 @@ void refuse_too_many(const Config& config, std::int64_t layers) {
 }
 
 std::int64_t read_taps(Config& config, std::string_view field) {
-  return config.fields.integer_or(field, 4, 2, kMostTaps);
+  return config.fields.integer_or(field, 4, 1, kMostTaps);
 }
 
 // What i % period == offset says of each layer.
@@ -304,7 +304,7 @@ HybridPlan plan_qwen3_next(Config& config, std::int64_t layers) {
 HybridPlan plan_lfm2(Config& config, std::int64_t layers) {
   refuse_too_many(config, layers);
   ShortConvolution conv;
-  conv.taps = config.fields.integer_or("conv_L_cache", 3, 2, kMostTaps);
+  conv.taps = config.fields.integer_or("conv_L_cache", 3, 1, kMostTaps);
   conv.bias = config.fields.boolean_or("conv_bias", false);
   for (const std::string_view field : {"conv_dim", "conv_dim_out", "block_dim"}) {
     config.fields.integer_or(field, config.model.d_model, config.model.d_model,

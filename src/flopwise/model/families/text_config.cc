@@ -19,7 +19,7 @@ void read_text_config(Config& config, Family family, void (*finish)(Config& text
   const std::string_view tie = "tie_word_embeddings";
   family.tied = config.fields.boolean_or(tie, family.tied);
   const nlohmann::json& object = config.fields.raw("text_config");
-  Config text{object, config.fields.object("text_config"), family, config.model};
+  Config text{object, config.fields.object("text_config"), family, config.model, config.leaves_out};
   const std::string type = text.fields.text_or("model_type", std::string(family.model_type));
   if (type != family.model_type) {
     throw UserError(fmt::format("{}: expected {}, got {}", text.fields.where("model_type"),
@@ -38,12 +38,12 @@ void read_text_config(Config& config, Family family, void (*finish)(Config& text
 
 void read_with_tower(Config& config) {
   const Family& text = *find_family(config.family.text_type);
-  if (config.fields.has("text_config")) {
+  if (config.fields.has("text_config") || !config.fields.has(text.names.d_model)) {
     read_text_config(config, text, nullptr);
   } else {
     Family row = text;
     row.class_name = config.family.class_name;
-    Config own{config.object, config.fields, row, config.model};
+    Config own{config.object, config.fields, row, config.model, config.leaves_out};
     read_decoder(own);
     config.fields = own.fields;
     config.model = own.model;

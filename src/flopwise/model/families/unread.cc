@@ -124,13 +124,19 @@ bool is_switched_off(const nlohmann::json& value) {
 
 }  // namespace
 
-void refuse_unread(const Config& config) {
+void refuse_unread(Config& config) {
   for (const std::string& field : config.fields.unread()) {
     const nlohmann::json& value = *config.object.find(field);
     if (value.is_null() || is_ignored(field, config.family)) continue;
     if (restates_the_model(config, field, value)) continue;
     if (is_switched_off(value) || !could_change_a_cost(field)) continue;
     const std::string path = config.fields.where(field).substr(config.fields.file().size() + 2);
+    if (config.leaves_out) {
+      config.model.assumptions.push_back(
+          fmt::format("left out, since model_type '{}' has no such field: {} = {}",
+                      config.family.model_type, path, shown(value)));
+      continue;
+    }
     throw UserError(
         fmt::format("{}: field {} is not understood for model_type '{}', expected it "
                     "absent, null, false, 0 or empty, got {}",

@@ -7,6 +7,6 @@ namespace flopwise {
 
 // To be called when config.model is complete. UserError naming the first field that was not read
 // and contradicts the model, or could change a cost and is not switched off.
-void refuse_unread(const Config& config);
+void refuse_unread(Config& config);
 
 }  // namespace flopwise

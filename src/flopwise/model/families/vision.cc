@@ -159,7 +159,7 @@ std::shared_ptr<const Model> read_tower(Config& config, std::string_view field, 
   const nlohmann::json& object = config.fields.raw(field);
   Family family = config.family;
   family.ignored = row.ignored;
-  Config tower{object, config.fields.object(field), family, {}};
+  Config tower{object, config.fields.object(field), family, {}, config.leaves_out};
   TowerRow spelt = row;
   for (std::string_view* name : {&spelt.d_model, &spelt.layers, &spelt.heads, &spelt.channels}) {
     const std::size_t bar = name->find('|');
@@ -180,7 +180,10 @@ std::shared_ptr<const Model> read_tower(Config& config, std::string_view field, 
                                                                         : "vision tower: " + line);
   }
   tower.model = *model;
+  tower.model.assumptions.clear();
   refuse_unread(tower);
+  config.model.assumptions.insert(config.model.assumptions.end(), tower.model.assumptions.begin(),
+                                  tower.model.assumptions.end());
   return model;
 }
 

@@ -176,6 +176,7 @@ inline constexpr TowerRow kClipTower = {
     .norm_first = true,
     .position = Projector::Position::kFirst,
     .out = "projection_dim",
+    .ignored = {"tie_word_embeddings"},
 };
 inline constexpr Family kClip = {
     .model_type = "clip",
