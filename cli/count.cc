@@ -111,7 +111,8 @@ void add_count_command(CLI::App& app, Context& context) {
          "Query positions, T; default min(2048, the model's context), 1 in decode", "T");
   option("--context", options->context,
          "Positions attended, S, new ones included (prefill, decode)", "S");
-  option("--source", options->source, "Source positions of an encoder-decoder, R; default T", "R");
+  option("--source", options->source,
+         "Source positions of an encoder-decoder, R; default T, of Whisper 1500", "R");
   option("--logits", options->logits, "all or last; default all, last in prefill", "WHICH");
   option("--remat", options->remat, "none, attention, matmuls, block, full or save:NAME,NAME",
          "POLICY");

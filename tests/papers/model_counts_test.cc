@@ -1,6 +1,5 @@
 // Whole models: totals that papers, posts and bug reports print.
-#include "flopwise/cost/params.h"
-#include "flopwise/model/build.h"
+#include "flopwise/report/model_params.h"
 #include "tests/catalog_totals.h"
 #include "tests/papers/count_of.h"
 #include "tests/testing.h"
@@ -16,7 +15,7 @@ TEST(Models, ParametersOfTheCatalog) {
   expect_a_number_for_every_model();
   for (const CatalogTotal& row : catalog_totals()) {
     SCOPED_TRACE(row.name);
-    const Params params = params_of(build_one_token(find_model(row.name), Mode::kForward));
+    const Params params = params_of_model(find_model(row.name));
     EXPECT_EQ(params.total, Count(row.total)) << row.provenance;
     EXPECT_EQ(params.active, Count(row.active));
     Count parts = 0;

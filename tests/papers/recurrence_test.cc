@@ -1,4 +1,6 @@
 // What layers that carry a state cost and keep, as counted by hand.
+#include <fmt/format.h>
+
 #include "tests/papers/count_of.h"
 #include "tests/testing.h"
 
@@ -94,6 +96,19 @@ TEST(Recurrences, StateKeptBetweenCalls) {
 TEST(Recurrences, StateIsReadAndWritten) {
   const CountResult r = counted(kMamba, Mode::kDecode, 9);
   EXPECT_EQ(r.cost.bytes.kv_cache, Count(2) * r.kv_cache->state_bytes);
+}
+
+// States never leave the kernel: of two layers with 1000 states more, B and C are written and read,
+// and decay rates once.
+TEST(Recurrences, StatesStayInsideTheKernel) {
+  const auto activations = [](int states) {
+    std::string config = kMamba;
+    const std::string field = "\"state_size\": 8";
+    config.replace(config.find(field), field.size(), fmt::format("\"state_size\": {}", states));
+    return counted(config.c_str(), Mode::kForward, kTokens).cost.bytes.activations;
+  };
+  EXPECT_EQ(activations(1008) - activations(8),
+            Count(2 * (4 * 1000 * kTokens * 2 + 2 * 1000 * 80 * 2)));
 }
 
 // The backward pass is twice the forward pass, and makes the states again: of 5 operations the 3

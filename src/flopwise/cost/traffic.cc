@@ -71,7 +71,10 @@ class TrafficCounter {
       if (!in_kernel(id, lead)) continue;
       for (const TensorId input : op(id).inputs) {
         const TensorId storage = graph_.storage_of(input);
-        if (!owns(made, storage) && !owns(read, storage) && reads(id)) {
+        // What a recurrence carries on it reads of itself.
+        const bool is_own = graph_.tensor(storage).role != Role::kState &&
+                            kernel_makes(graph_, kernels_, lead, storage);
+        if (!is_own && !owns(made, storage) && !owns(read, storage) && reads(id)) {
           read.push_back({storage, input, id});
         }
       }

@@ -115,8 +115,10 @@ class Part {
   // Refuses what nobody asked for, and hands over what was taken for granted.
   void finish(std::vector<std::string>& assumptions) {
     for (const std::string& field : fields_.unread()) {
+      if (!fields_.has(field)) continue;  // null says nothing
       throw UserError(
-          fmt::format("{}: unknown field, expected one of docs/describe.md", fields_.where(field)));
+          fmt::format("{}: expected a field of docs/describe.md that goes with the others, got {}",
+                      fields_.where(field), quoted(field)));
     }
     if (absent_.empty()) return;
     assumptions.push_back(fmt::format("{}{}absent, so {}", place_, place_.empty() ? "" : ": ",
@@ -193,8 +195,8 @@ class Reader {
   void read_layers(Part& top, Stack& stack) {
     const nlohmann::json& layers = top.raw("layers");
     if (!layers.is_array() || layers.empty()) {
-      throw UserError(
-          fmt::format("{}: expected a list of layers, got {}", top.where("layers"), shown(layers)));
+      throw UserError(fmt::format("{}: expected a list of at least one layer, got {}",
+                                  top.where("layers"), layers.is_array() ? "none" : shown(layers)));
     }
     constexpr std::size_t kMostKinds = 1024;
     if (layers.size() > kMostKinds) {
@@ -213,6 +215,12 @@ class Reader {
           part.text_or("name", layers.size() == 1 ? "layer" : fmt::format("kind{}", i + 1));
       group.repeat = part.size_or("repeat", 1);
       group.layer = read_layer(part);
+      if (group.name.empty() || group.name == "embed" || group.name == "head" ||
+          group.name.find_first_of("\n\r\t") != std::string::npos) {
+        throw UserError(
+            fmt::format("{}: expected a name in one line other than embed and head, got {}",
+                        part.where("name"), quoted(group.name)));
+      }
       for (const LayerGroup& other : stack.groups) {
         if (other.name != group.name) continue;
         throw UserError(
@@ -230,7 +238,7 @@ class Reader {
     layer.norm = part.choice("norm", kNorms);
     layer.placement = part.choice("placement", kPlacements);
     layer.parallel = part.flag("parallel", false);
-    layer.shared_norm = layer.parallel && part.flag("shared_norm", false);
+    layer.shared_norm = part.flag("shared_norm", false);
     layer.attention.reset();
     if (part.has("attention")) layer.attention = read_attention(part.part("attention"));
     if (part.has("mamba")) layer.recurrence = read_mamba(part.part("mamba"));
@@ -238,6 +246,11 @@ class Reader {
     if (part.has("delta_net")) set_recurrence(part, layer, read_delta(part.part("delta_net")));
     if (part.has("short_convolution")) {
       set_recurrence(part, layer, read_convolution(part.part("short_convolution")));
+    }
+    if (layer.recurrence && is_encoder_) {
+      throw UserError(
+          fmt::format("{}: expected a decoder, a recurrence sees what went before alone",
+                      part.where(name_of(*layer.recurrence))));
     }
     layer.feed_forward = NoFeedForward{};
     if (part.has("mlp")) {
@@ -265,7 +278,7 @@ class Reader {
   Attention read_attention(Part part) {
     Attention a;
     a.heads = part.size("heads");
-    a.kv_heads = part.size_or("kv_heads", a.heads);
+    if (!part.has("latent")) a.kv_heads = part.size_or("kv_heads", a.heads);
     if (!part.has("latent") && !part.has("head_dim") && model_.d_model % a.heads != 0) {
       throw UserError(fmt::format("{}: missing, and d_model = {} is no multiple of heads = {}",
                                   part.where("head_dim"), model_.d_model, a.heads));
@@ -281,6 +294,10 @@ class Reader {
       }
       a.qk_norm = part.choice("qk_norm", kQkNorms);
       a.softcap = part.number_or("softcap", 0);
+      if (!(a.softcap >= 0)) {
+        throw UserError(
+            fmt::format("{}: expected 0 or more, got {}", part.where("softcap"), a.softcap));
+      }
       a.sinks = part.flag("sinks", false);
       a.gate = part.choice("gate", kGates);
     }
@@ -373,7 +390,7 @@ class Reader {
     moe.active_experts = part.size("active");
     moe.expert = read_mlp(part);
     moe.shared_d_ff = part.size_or("shared_d_ff", 0, 0);
-    moe.shared_gate = moe.shared_d_ff > 0 && part.flag("shared_gate", false);
+    moe.shared_gate = part.flag("shared_gate", false);
     moe.score = part.choice("router", kRouters);
     moe.renormalise = part.flag("renormalise", false);
     moe.correction_bias = part.flag("correction_bias", false);

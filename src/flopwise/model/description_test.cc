@@ -94,9 +94,10 @@ TEST(Description, HasEveryKindOfLayer) {
 TEST(Description, RefusesWhatItDoesNotUnderstand) {
   EXPECT_EQ(error_of(kLlama3, {{"flopwise", 2}}), "mine.json: flopwise: expected 1, got 2");
   EXPECT_EQ(error_of(kLlama3, {{"depth", 3}}),
-            "mine.json: depth: unknown field, expected one of docs/describe.md");
+            "mine.json: depth: expected a field of docs/describe.md that goes with the others, got "
+            "'depth'");
   EXPECT_EQ(error_of(kLlama3, {{"layers", json::array()}}),
-            "mine.json: layers: expected a list of layers, got an array");
+            "mine.json: layers: expected a list of at least one layer, got none");
   EXPECT_EQ(error_of(kLlama3, {{"layers", {7}}}),
             "mine.json: layers[0]: expected an object, got 7");
   EXPECT_EQ(layer_error({{"norm", "batch"}}),
@@ -117,6 +118,21 @@ TEST(Description, RefusesWhatItDoesNotUnderstand) {
             "mine.json: layers[0].mamba2: expected one kind of recurrence, got mamba too");
   EXPECT_THAT(layer_error({{"mamba", json::object()}}),
               HasSubstr("attention or a recurrence, not both"));
+}
+
+TEST(Description, RefusesWhatDoesNotGoTogether) {
+  EXPECT_EQ(layer_error({{"attention", {{"softcap", -1}}}}),
+            "mine.json: layers[0].attention.softcap: expected 0 or more, got -1");
+  EXPECT_EQ(layer_error({{"name", "embed"}}),
+            "mine.json: layers[0].name: expected a name in one line other than embed and head, got "
+            "'embed'");
+  const json latent = {{"kv_rank", 8}, {"nope_dim", 6}, {"rope_dim", 2}};
+  EXPECT_THAT(layer_error({{"attention", {{"latent", latent}}}}),
+              HasSubstr("layers[0].attention.kv_heads: expected a field of docs/describe.md"));
+  EXPECT_THAT(error_of(kLlama3, {{"encoder", true}, {"layers", {{{"mamba", json::object()}}}}}),
+              HasSubstr("layers[0].mamba: expected a decoder"));
+  EXPECT_EQ(layer_error({{"shared_norm", false}, {"attention", {{"window", nullptr}}}}),
+            "no error");
 }
 
 TEST(AnotherFamily, ReadsAConfigAsOneOfIt) {

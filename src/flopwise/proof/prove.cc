@@ -130,8 +130,10 @@ std::vector<Job> jobs_for(const Model& model, const ProveOptions& options) {
   const std::vector<RematPolicy>& policies =
       options.policies.empty() ? named_policies() : options.policies;
   std::vector<Job> jobs;
-  const auto look_closely = [&](const SizeDraw& draw) {
-    for (const AttentionKernel kernel : kernels) jobs.push_back({draw, kernel, policies, false});
+  const auto look_closely = [&](const SizeDraw& draw, bool counts_only = false) {
+    for (const AttentionKernel kernel : kernels) {
+      jobs.push_back({draw, kernel, policies, counts_only});
+    }
   };
   for (int i = 0; i < options.random_draws; ++i) {
     const SizeDraw draw(kSeed + static_cast<std::uint64_t>(i),
@@ -151,7 +153,7 @@ std::vector<Job> jobs_for(const Model& model, const ProveOptions& options) {
     for (std::int64_t steps = 1; steps <= degree_of(letter); ++steps) {
       SizeDraw varied = jobs[0].draw;
       varied.vary(letter, steps);
-      look_closely(varied);
+      look_closely(varied, !options.letters_in_full);
     }
   }
   return jobs;

@@ -31,6 +31,8 @@ struct ProveOptions {
   int threads = 0;                       // 0: as many as the machine has
   int random_draws = 60;
   bool vary_each_letter = true;  // further draws that change one letter at a time
+  // Whether these are compared in everything, or in their counts alone (every policy and kernel).
+  bool letters_in_full = true;
   // Called after each part, from any thread but from one at a time.
   std::function<void(std::size_t done, std::size_t parts)> progress;
   // For tests that plant faults to see a proof fail: other costs, and changes to the training and

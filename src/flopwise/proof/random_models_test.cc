@@ -245,7 +245,12 @@ Model any_model(Architecture architecture) {
   if (architecture == Architecture::kEncoder && !has_vocab && pick(3) == 0) {
     model.embedding.patch_values = 24;
     model.embedding.patch_bias = coin();
-    model.embedding.class_token = coin();
+    // A class token behind a window may be out of sight of what is asked for.
+    const auto sees_all = [](const LayerGroup& group) {
+      return group.layer.attention && group.layer.attention->mask.kind == MaskKind::kFull;
+    };
+    const std::vector<LayerGroup>& groups = model.encoder->groups;
+    model.embedding.class_token = std::all_of(groups.begin(), groups.end(), sees_all) && coin();
     model.embedding.width = model.embedding.token_types = 0;
     model.vocab = 0;
   }

@@ -23,6 +23,27 @@ ElementTypes element_types(const CountRequest& request) {
   return {compute, pick("--weights", request.weights), pick("--kv", request.kv)};
 }
 
+// A row of a head is what blocks of a quantised cache are made of.
+void check_cache_blocks(const Model& model, const DType& cache) {
+  if (cache.elements == 1 || !model.decoder) return;
+  const auto check = [&](const char* what, std::int64_t width) {
+    if (width % cache.elements == 0) return;
+    throw UserError(fmt::format("--kv {}: expected {} of a multiple of {} elements, got {}",
+                                cache.name, what, cache.elements, width));
+  };
+  for (const LayerGroup& group : model.decoder->groups) {
+    if (!group.layer.attention) continue;
+    const Attention& attention = *group.layer.attention;
+    if (attention.latent) {
+      check("a latent", attention.latent->kv_rank);
+      check("a rotated key", attention.latent->rope_dim);
+    } else {
+      check("heads", attention.head_dim);
+      check("heads", attention.value_dim);
+    }
+  }
+}
+
 bool has_cache(const Model& model) {
   return model.architecture != Architecture::kEncoder;
 }
@@ -106,6 +127,12 @@ void add_workload_assumptions(CountResult& result) {
     result.model.assumptions.push_back(
         fmt::format("{} positions, though the model is made for {}", asked, result.model.context));
   }
+  const std::int64_t source_rows = result.model.embedding.source_positions;
+  if (source_rows > 0 && result.workload.source > source_rows) {
+    result.model.assumptions.push_back(fmt::format(
+        "{} source positions, though the model has learned {}; a longer table is not counted",
+        result.workload.source, source_rows));
+  }
 }
 
 }  // namespace
@@ -117,6 +144,7 @@ CountResult count_model(const Model& model, const CountRequest& request) {
   result.remat = request.remat;
   result.fusion = request.fusion;
   result.types = element_types(request);
+  check_cache_blocks(model, result.types.cache);
   add_workload_assumptions(result);
   result.convention = &find_convention(request.convention);
   const bool training = result.workload.mode == Mode::kTrain;

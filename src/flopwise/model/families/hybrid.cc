@@ -80,7 +80,7 @@ std::vector<bool> read_attention_indices(Config& config, std::int64_t layers,
 
 std::int64_t read_multiple(Config& config, std::string_view field, std::string_view of_field,
                            std::int64_t parts, std::int64_t usual) {
-  const std::int64_t whole = config.fields.integer_or(field, usual, 1, kMaxAxisSize);
+  const std::int64_t whole = read_size(config, field, usual);
   if (whole % parts == 0) return whole;
   throw UserError(fmt::format("{}: expected a multiple of {} = {}, got {}",
                               config.fields.where(field), of_field, parts, whole));

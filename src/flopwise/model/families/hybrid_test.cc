@@ -67,13 +67,14 @@ const json kLfm2 = {
     {"vocab_size",          50    }
 };
 const json kVision = {
-    {"depth",                   2 },
-    {"hidden_size",             16},
-    {"intermediate_size",       24},
-    {"num_heads",               2 },
-    {"patch_size",              4 },
-    {"num_position_embeddings", 9 },
-    {"out_hidden_size",         32}
+    {"depth",                    2            },
+    {"hidden_size",              16           },
+    {"intermediate_size",        24           },
+    {"num_heads",                2            },
+    {"patch_size",               4            },
+    {"num_position_embeddings",  9            },
+    {"deepstack_visual_indexes", json::array()},
+    {"out_hidden_size",          32           }
 };
 const json kVl = {
     {"model_type",          "qwen3_vl"},
@@ -243,6 +244,16 @@ TEST(Towers, RefuseWhatTheyDoNotUnderstand) {
   }),
             "config.json: field 'vision_config.window_layers' is not understood for model_type "
             "'qwen3_vl', expected it absent, null, false, 0 or empty, got an array");
+  EXPECT_EQ(vision({
+                {"deepstack_visual_indexes", {2}}
+  }),
+            "config.json: vision_config.deepstack_visual_indexes[0]: expected a layer of 0 ... 1, "
+            "got 2");
+  EXPECT_EQ(vision({
+                {"deepstack_visual_indexes", {1, 1}}
+  }),
+            "config.json: vision_config.deepstack_visual_indexes[1]: expected each layer once, got "
+            "1 again");
   json text = kVl;
   text["vision_config"] = 7;
   EXPECT_EQ(error_of(text, json::object()),

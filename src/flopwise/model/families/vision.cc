@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "flopwise/base/error.h"
 #include "flopwise/base/units.h"
 #include "flopwise/model/families/fields.h"
@@ -119,8 +122,7 @@ class TowerReader {
     projector.pools = row_.pools;
     if (row_.projector_dense) projector.inner = projector.merge * model_.d_model;
     if (!row_.deepstack.empty()) {
-      projector.merged_copies =
-          static_cast<std::int64_t>(fields().integers_or(row_.deepstack, {}).size());
+      projector.merged_copies = read_deepstack();
       if (projector.merged_copies > 0) {
         config_.model.assumptions.push_back(
             fmt::format("vision tower: the projectors of {} are counted behind the last layer",
@@ -129,12 +131,48 @@ class TowerReader {
     }
   }
 
-  // Patches that become one of the positions the text model sees.
+  // How many layers hand what they make to a projector of their own.
+  std::int64_t read_deepstack() {
+    const std::string_view field = row_.deepstack;
+    if (!fields().has(field)) {
+      if (!row_.deepstack_absent.empty()) {
+        config_.model.assumptions.push_back(
+            fmt::format("{} is absent: {}", field, fmt::join(row_.deepstack_absent, ", ")));
+      }
+      return static_cast<std::int64_t>(row_.deepstack_absent.size());
+    }
+    std::vector<std::int64_t> seen;
+    const std::int64_t layers = model_.encoder->groups.front().repeat;
+    for (const std::int64_t layer : fields().integers_or(field, {})) {
+      const std::string place = fmt::format("{}[{}]", fields().where(field), seen.size());
+      if (layer < 0 || layer >= layers) {
+        throw UserError(
+            fmt::format("{}: expected a layer of 0 ... {}, got {}", place, layers - 1, layer));
+      }
+      if (std::find(seen.begin(), seen.end(), layer) != seen.end()) {
+        throw UserError(fmt::format("{}: expected each layer once, got {} again", place, layer));
+      }
+      seen.push_back(layer);
+    }
+    return static_cast<std::int64_t>(seen.size());
+  }
+
+  // Patches that become one of the positions the text model sees: a square of them.
   std::int64_t pooled() {
     const std::int64_t positions = positions_of_text_;
-    if (positions > 0 && patches_ % positions == 0) return patches_ / positions;
-    throw UserError(fmt::format("{}: expected a divisor of the {} patches of an image, got {}",
-                                "mm_tokens_per_image", patches_, positions));
+    const std::int64_t across = root_of(positions);
+    const std::int64_t patches_across = root_of(patches_);
+    if (across * across == positions && patches_across % across == 0) return patches_ / positions;
+    throw UserError(fmt::format(
+        "{}: mm_tokens_per_image: expected the square of a divisor of {}, the patches along a side "
+        "of an image, got {}",
+        fields().file(), patches_across, positions));
+  }
+
+  static std::int64_t root_of(std::int64_t square) {
+    auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(square)));
+    while (root * root > square) --root;
+    return root;
   }
 
  public:

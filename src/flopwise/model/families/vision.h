@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "flopwise/model/families/family.h"
@@ -43,7 +44,8 @@ struct TowerRow {
   bool projector_bias = false;
   bool pools = false;               // to mm_tokens_per_image
   std::string_view deepstack = {};  // a list of layers, each with a projector of its own
-  std::string_view out = {};        // a field that says the width of the text model again
+  std::span<const std::int64_t> deepstack_absent = {};  // that list when absent
+  std::string_view out = {};  // a field that says the width of the text model again
   IgnoredFields ignored = {};
 };
 

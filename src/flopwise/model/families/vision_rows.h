@@ -90,6 +90,7 @@ inline constexpr Family kQwen25Vl = {
     .tower = &kQwen25VlTower,
 };
 
+inline constexpr std::int64_t kQwen3VlDeepstack[] = {8, 16, 24};
 inline constexpr TowerRow kQwen3VlTower = {
     .layers = "depth",
     .heads = "num_heads",
@@ -111,6 +112,7 @@ inline constexpr TowerRow kQwen3VlTower = {
     .projector_dense = true,
     .projector_bias = true,
     .deepstack = "deepstack_visual_indexes",
+    .deepstack_absent = kQwen3VlDeepstack,
     .out = "out_hidden_size",
 };
 inline constexpr Family kQwen3Vl = {
@@ -127,19 +129,25 @@ inline constexpr Family kQwen3VlMoe = {
     .text_type = "qwen3_vl_moe_text",
     .tower = &kQwen3VlTower,
 };
+constexpr TowerRow qwen35_tower() {
+  TowerRow row = kQwen3VlTower;
+  row.deepstack_absent = {};
+  return row;
+}
+inline constexpr TowerRow kQwen35Tower = qwen35_tower();
 inline constexpr Family kQwen35 = {
     .model_type = "qwen3_5",
     .class_name = "Qwen3_5",
     .read = read_with_tower,
     .text_type = "qwen3_5_text",
-    .tower = &kQwen3VlTower,
+    .tower = &kQwen35Tower,
 };
 inline constexpr Family kQwen35Moe = {
     .model_type = "qwen3_5_moe",
     .class_name = "Qwen3_5Moe",
     .read = read_with_tower,
     .text_type = "qwen3_5_moe_text",
-    .tower = &kQwen3VlTower,
+    .tower = &kQwen35Tower,
 };
 
 inline constexpr TowerRow kVitLayers = {
