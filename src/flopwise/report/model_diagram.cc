@@ -224,7 +224,8 @@ std::string shape_text(const std::vector<DrawnAxis>& axes) {
 std::string size_text(const std::vector<DrawnAxis>& axes) {
   std::string text;
   for (const DrawnAxis& axis : axes) {
-    if (axis.name == "B" || axis.name == "T" || axis.name == "S" || axis.name.front() == 'R') {
+    if (axis.name == "B" || axis.name == "T" || axis.name == "S" || axis.name == "R" ||
+        axis.name == "R'") {
       continue;
     }
     text += (text.empty() ? "" : " x ") + axis.size.str();
