@@ -178,6 +178,7 @@ CountResult count_model(const Model& model, const CountRequest& request) {
     return flops_by(*result.convention, result.cost, training, tokens,
                     request.remat.kind != RematKind::kNone);
   });
+  result.text = result.cost.params;
   add_vision(result);
   return result;
 }

@@ -51,6 +51,7 @@ struct CountResult {
   Count six_n_d;
   Rational six_n_d_ratio;
   Count vision;  // parameters of the vision tower, among cost.params
+  Params text;   // the others: of what a step runs, which N of 6*N*D and the shares are of
   // One image through the tower, forward; absent without one.
   std::optional<ImageCost> image;
   Count mtp;  // parameters of multi-token-prediction layers, in no other count

@@ -59,7 +59,7 @@ void add_totals(Lines& lines, const CountResult& r) {
        fmt::format("the rule of thumb on active parameters; model FLOPs are {:.4f} of it",
                    r.six_n_d_ratio.to_double()),
        fmt::format("{} * {} active parameters * {} tokens = {}; {} / {} = {:.4f}", factor,
-                   cost.params.active.grouped(), tokens(r).grouped(), r.six_n_d.grouped(),
+                   r.text.active.grouped(), tokens(r).grouped(), r.six_n_d.grouped(),
                    cost.model_total().grouped(), r.six_n_d.grouped(),
                    r.six_n_d_ratio.to_double())});
   if (r.image) {
@@ -148,7 +148,7 @@ bool has_states(const CountResult& r) {
 
 void add_shares(Lines& lines, const CountResult& r) {
   const Analysis& a = r.analysis;
-  const Params& params = r.cost.params;
+  const Params& params = r.text;
   const Flops& f = r.cost.forward;
   lines.push_back(
       {"attention parameters", percent(a.attention_share_of_params),

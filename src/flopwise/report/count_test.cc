@@ -154,6 +154,19 @@ TEST(CountText, ExplainsFormulaSizesAndValue) {
 }
 
 // Conventions against formulas of their papers, for a GPT of l layers, width h, vocabulary V.
+// N of 2*N*D and of the shares is the text model's, in the numbers and in their explanation.
+TEST(CountText, RulesOfThumbLeaveOutTheTower) {
+  CountRequest request;
+  request.workload.mode = Mode::kForward;
+  request.workload.seq_len = 8;
+  const CountResult r = count("qwen3-vl-8b", request);
+  EXPECT_EQ(r.vision + r.text.total, r.cost.params.total);
+  EXPECT_EQ(r.six_n_d, Count(2 * 8) * (r.cost.params.active - r.vision));
+  const std::string text = count_text({r}, Explain::kYes);
+  EXPECT_THAT(text, HasSubstr("2 * 8,190,735,360 active parameters * 8 tokens = 131,051,765,760"));
+  EXPECT_THAT(text, HasSubstr("/ 8,190,735,360"));
+}
+
 TEST(Conventions, MegatronAndPalm) {
   const std::int64_t l = 4;
   const std::int64_t h = 64;
