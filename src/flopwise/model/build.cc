@@ -12,10 +12,6 @@
 namespace flopwise {
 namespace {
 
-Axis symbol_axis(const char* name) {
-  return {name, Expr::symbol(name)};
-}
-
 StackAxes decoder_axes() {
   return {symbol_axis("B"), symbol_axis("T"), symbol_axis("S"), symbol_axis("R"), symbol_axis("D")};
 }

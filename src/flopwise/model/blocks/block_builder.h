@@ -13,6 +13,11 @@ namespace flopwise {
 
 using Axes = std::vector<Axis>;
 
+// An axis whose size is the letter of its name.
+inline Axis symbol_axis(const char* name) {
+  return {name, Expr::symbol(name)};
+}
+
 // The axes of one stack. Decoder: queries T, keys S. The encoder of an encoder-decoder: queries and
 // keys R.
 struct StackAxes {

@@ -8,10 +8,6 @@ namespace {
 
 constexpr Component kPart = Component::kAttention;
 
-Axis symbol_axis(const char* name) {
-  return {name, Expr::symbol(name)};
-}
-
 class LatentAttentionBuilder {
  public:
   LatentAttentionBuilder(BlockBuilder& builder, const std::string& name, const Attention& attention,

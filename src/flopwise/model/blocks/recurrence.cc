@@ -11,10 +11,6 @@ namespace {
 
 constexpr Component kPart = Component::kRecurrence;
 
-Axis symbol_axis(const char* name) {
-  return {name, Expr::symbol(name)};
-}
-
 class RecurrenceBuilder {
  public:
   RecurrenceBuilder(BlockBuilder& builder, const Workload& workload, TensorId x)
