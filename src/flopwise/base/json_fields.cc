@@ -1,10 +1,10 @@
 // JSON objects read field by field.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/base/json.h"
 
@@ -165,13 +165,13 @@ JsonFields JsonFields::object(std::string_view field) {
 }
 
 void JsonFields::mark_read(std::string_view field) {
-  if (std::find(read_.begin(), read_.end(), field) == read_.end()) read_.emplace_back(field);
+  if (!contains(read_, field)) read_.emplace_back(field);
 }
 
 std::vector<std::string> JsonFields::unread() const {
   std::vector<std::string> fields;
   for (const auto& [field, value] : object_->items()) {
-    if (std::find(read_.begin(), read_.end(), field) == read_.end()) fields.push_back(field);
+    if (!contains(read_, field)) fields.push_back(field);
   }
   return fields;
 }

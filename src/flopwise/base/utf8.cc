@@ -23,6 +23,15 @@ std::size_t utf8_sequence_length(std::string_view text) {
   return overlong || surrogate || beyond ? 0 : length;
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 std::size_t utf8_length(std::string_view text) {
   const auto starts_character = [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;

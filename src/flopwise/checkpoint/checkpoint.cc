@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/checkpoint/byte_source.h"
 #include "flopwise/checkpoint/gguf.h"
@@ -222,12 +223,9 @@ fs::path file_in(const fs::path& folder, Want want) {
     if (name.ends_with(".safetensors")) safetensors.push_back(name);
     if (name.ends_with(".gguf") && (!part || part->number == 1)) ggufs.push_back(name);
   }
-  const auto has = [](const std::vector<std::string>& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
   // As the transformers library looks for them: the one file before the index.
   for (const std::string_view name : {"model.safetensors", "model.safetensors.index.json"}) {
-    if (has(safetensors, name) || has(indexes, name)) return folder / name;
+    if (contains(safetensors, name) || contains(indexes, name)) return folder / name;
   }
   if (indexes.size() == 1) return folder / indexes[0];
   if (indexes.empty() && safetensors.size() == 1) return folder / safetensors[0];

@@ -44,15 +44,6 @@ constexpr ValueType kValueTypes[] = {
     {"float64", 8 },
 };
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_sequence_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 // Numbers and texts in the byte order of the file.
 class GgufCursor {
  public:

@@ -18,15 +18,6 @@ bool is_space(int c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_sequence_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 // RFC 8259, section 6.
 bool is_number(std::string_view word) {
   const auto digits = [&] {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 
 namespace flopwise {
@@ -14,7 +15,7 @@ namespace {
 
 // Zero where a dimension is zero, whatever the others are.
 std::int64_t product(const std::vector<std::int64_t>& shape) {
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  if (contains(shape, 0)) return 0;
   std::int64_t product = 1;
   for (const std::int64_t size : shape) {
     if (__builtin_mul_overflow(product, size, &product)) {

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "flopwise/base/contains.h"
+
 namespace flopwise {
 namespace {
 
@@ -59,9 +61,7 @@ class BlockMemory {
     boundary_ = static_cast<int>(first - ops().begin());
   }
 
-  bool is_saved(TensorId id) const {
-    return std::find(graph_.saved.begin(), graph_.saved.end(), id) != graph_.saved.end();
-  }
+  bool is_saved(TensorId id) const { return contains(graph_.saved, id); }
 
   // Position of the last reader of the storage with position < end and >= begin; -1 where there is
   // none.
@@ -78,7 +78,7 @@ class BlockMemory {
   int remade_before(TensorId storage, int at, int end) const {
     for (int i = at + 1; i < end; ++i) {
       const std::vector<TensorId>& outputs = ops()[static_cast<std::size_t>(i)].outputs;
-      if (std::find(outputs.begin(), outputs.end(), storage) != outputs.end()) return i + 1;
+      if (contains(outputs, storage)) return i + 1;
     }
     return end;
   }

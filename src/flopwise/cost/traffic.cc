@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 
 namespace flopwise {
@@ -120,7 +121,7 @@ class TrafficCounter {
   // Whether a reader of pass `to` finds the tensor that pass `from` made.
   bool hands_over(Pass from, Pass to, TensorId storage) const {
     if (from == Pass::kForward && to != Pass::kForward) {
-      return std::find(graph_.saved.begin(), graph_.saved.end(), storage) != graph_.saved.end();
+      return contains(graph_.saved, storage);
     }
     if (from == Pass::kForward) return true;
     return to != Pass::kForward;
@@ -260,7 +261,7 @@ bool kernel_makes(const Graph& graph, const std::vector<OpId>& kernels, OpId lea
   for (std::size_t i = static_cast<std::size_t>(lead); i < kernels.size(); ++i) {
     if (kernels[i] != lead) continue;
     const std::vector<TensorId>& outputs = graph.ops()[i].outputs;
-    if (std::find(outputs.begin(), outputs.end(), storage) != outputs.end()) return true;
+    if (contains(outputs, storage)) return true;
   }
   return false;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/exec/pairs.h"
 
@@ -290,7 +291,7 @@ void BlockRun<Scalar>::count_readers(TensorId storage, std::size_t begin, std::s
   for (std::size_t i = begin; i < end; ++i) {
     const Op& op = graph_.ops()[i];
     readers += std::count_if(op.inputs.begin(), op.inputs.end(), is_it);
-    if (std::find(op.outputs.begin(), op.outputs.end(), storage) != op.outputs.end()) return;
+    if (contains(op.outputs, storage)) return;
   }
 }
 
@@ -360,7 +361,7 @@ void BlockRun<Scalar>::backward() {
 
 template <typename Scalar>
 bool BlockRun<Scalar>::is_saved(TensorId storage) const {
-  return std::find(graph_.saved.begin(), graph_.saved.end(), storage) != graph_.saved.end();
+  return contains(graph_.saved, storage);
 }
 
 template <typename Scalar>

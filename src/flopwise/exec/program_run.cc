@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 
 namespace flopwise::exec {
@@ -26,7 +27,7 @@ Array<Scalar> random_array(const Shape& shape, std::uint64_t seed, double low, d
 template <typename Scalar>
 std::int64_t id_range(const Graph& graph, TensorId ids, const BlockRun<Scalar>& run) {
   for (const Op& op : graph.ops()) {
-    const bool reads = std::find(op.inputs.begin(), op.inputs.end(), ids) != op.inputs.end();
+    const bool reads = contains(op.inputs, ids);
     if (reads && std::holds_alternative<Gather>(op.kind)) {
       return run.shape_of(op.inputs[1]).at(0).size;
     }

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 
 namespace flopwise {
@@ -12,10 +13,6 @@ namespace {
 std::string last_part(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   return dot == std::string::npos ? name : name.substr(dot + 1);
-}
-
-bool contains(const std::vector<TensorId>& ids, TensorId id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
 class Differentiator {

@@ -7,14 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/graph/einsum_text.h"
 
 namespace flopwise {
 namespace {
-
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // ---- what the axes are for ---------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/graph/backward.h"
 
@@ -23,14 +24,6 @@ constexpr std::array<NamedPolicy, 5> kPolicies = {
      {"block", RematKind::kBlock},
      {"full", RematKind::kFull}}
 };
-
-bool contains(const std::vector<TensorId>& ids, TensorId id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
-bool contains_name(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 void add_once(std::vector<TensorId>& ids, TensorId id) {
   if (!contains(ids, id)) ids.push_back(id);
@@ -179,7 +172,7 @@ RematPolicy parse_remat(std::string_view text) {
     for (std::size_t begin = kPrefix.size(); begin <= text.size();) {
       const std::size_t end = std::min(text.find(',', begin), text.size());
       std::string name(text.substr(begin, end - begin));
-      if (contains_name(policy.names, name)) {
+      if (contains(policy.names, name)) {
         throw UserError(
             fmt::format("--remat save: expected each tensor once, got {} again", quoted(name)));
       }

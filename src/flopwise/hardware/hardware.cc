@@ -6,6 +6,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/dtype.h"
 #include "flopwise/base/error.h"
 #include "flopwise/base/json.h"
@@ -139,7 +140,7 @@ void apply_override(Hardware& hardware, std::string_view piece,
   if (figure == nullptr) {
     throw UserError(fmt::format("unknown key {}, known: {}", quoted(key), known_figures()));
   }
-  if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+  if (contains(seen, key)) {
     throw UserError(fmt::format("key {} is given twice", quoted(key)));
   }
   seen.push_back(key);

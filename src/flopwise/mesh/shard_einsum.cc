@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "flopwise/base/contains.h"
+
 namespace flopwise {
 namespace {
 
@@ -20,10 +22,6 @@ bool has(const Names& names, std::string_view name) {
 void remove(Names& names, std::string_view name) {
   const auto same = [&](const EinsumName& n) { return n.text == name; };
   names.erase(std::remove_if(names.begin(), names.end(), same), names.end());
-}
-
-bool has(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 EinsumDim* find_dim(EinsumArray& array, std::string_view axis) {
@@ -177,8 +175,8 @@ class Sharder {
     const std::optional<std::string> on_left = axis_split_by(left.array, m);
     const std::optional<std::string> on_right = axis_split_by(right.array, m);
     if (on_left == on_right) return;  // rules (1) and (3)
-    const bool left_contracted = on_left && has(step.reduced_axes, *on_left);
-    const bool right_contracted = on_right && has(step.reduced_axes, *on_right);
+    const bool left_contracted = on_left && contains(step.reduced_axes, *on_left);
+    const bool right_contracted = on_right && contains(step.reduced_axes, *on_right);
     if (left_contracted) gather(left, m);  // rule (2)
     if (right_contracted) gather(right, m);
     if (left_contracted || right_contracted || !on_left || !on_right) return;
@@ -437,7 +435,7 @@ const char* name_of(CollectiveKind kind) {
 std::vector<std::string> mesh_axes_of(const EinsumSpec& spec) {
   std::vector<std::string> names;
   for_each_mesh_axis(spec, [&](const EinsumName& m) {
-    if (!has(names, m.text)) names.push_back(m.text);
+    if (!contains(names, m.text)) names.push_back(m.text);
   });
   return names;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/graph/backward.h"
 #include "flopwise/model/blocks/block_builder.h"
@@ -76,12 +77,11 @@ void check_save_list(const Program& program, const RematPolicy& remat) {
   for (const Block& block : program.blocks) {
     if (!block.is_layer) continue;
     for (std::string& name : savable_names(block.graph)) {
-      if (std::find(known.begin(), known.end(), name) == known.end())
-        known.push_back(std::move(name));
+      if (!contains(known, name)) known.push_back(std::move(name));
     }
   }
   for (const std::string& name : remat.names) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (contains(known, name)) continue;
     throw UserError(fmt::format("--remat save: no tensor {} in a layer, known: {}", quoted(name),
                                 fmt::join(known, " ")));
   }

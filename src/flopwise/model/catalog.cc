@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/base/json.h"
 #include "flopwise/base/names.h"
@@ -40,7 +41,7 @@ std::vector<std::string> nearest_models(std::string_view name) {
   std::vector<std::string> nearest;
   for (const std::string& text : nearest_names(lower, texts, texts.size())) {
     const std::string model(models.at(text));
-    if (std::find(nearest.begin(), nearest.end(), model) == nearest.end()) nearest.push_back(model);
+    if (!contains(nearest, model)) nearest.push_back(model);
     if (nearest.size() == 3) break;
   }
   return nearest;

@@ -4,9 +4,9 @@
 // heads, H head dimension, E experts, k experts per token, W attention window, C attention chunk.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/base/units.h"
 #include "flopwise/model/read_model.h"
@@ -41,7 +41,7 @@ Assignments read_assignments(std::string_view text, const std::vector<std::strin
       throw UserError(fmt::format("expected KEY=VALUE, got {}", quoted(piece)));
     }
     const std::string key(trimmed(piece.substr(0, equals)));
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
+    if (!contains(known, key)) {
       throw UserError(
           fmt::format("unknown key {}, known: {}", quoted(key), fmt::join(known, ", ")));
     }

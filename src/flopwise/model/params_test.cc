@@ -2,10 +2,10 @@
 // the readers put the right sizes, biases, norms and ties into a Model.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/json.h"
 #include "flopwise/model/read_model.h"
 #include "tests/catalog_totals.h"
@@ -247,8 +247,7 @@ TEST(Params, SharedConfigurationsHaveTheirPublishedTotals) {
     if (!std::filesystem::exists(file)) continue;
     const nlohmann::json config = read_json_file(file.string());
     const auto type = config.find("model_type");
-    if (type == config.end() ||
-        std::find(families.begin(), families.end(), type->get<std::string>()) == families.end()) {
+    if (type == config.end() || !contains(families, type->get<std::string>())) {
       continue;
     }
     if (!row.contains("exact_params") && !row.contains("approx_params")) continue;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/text_table.h"
 
 namespace flopwise {
@@ -186,7 +187,7 @@ std::string proof_text(const Proof& proof) {
   std::vector<std::pair<Mode, std::string>> blocks;
   for (const ProofRow& row : proof.rows) {
     const std::pair<Mode, std::string> block{row.mode, row.block};
-    if (std::find(blocks.begin(), blocks.end(), block) == blocks.end()) blocks.push_back(block);
+    if (!contains(blocks, block)) blocks.push_back(block);
   }
   for (const auto& [mode, block] : blocks) text += rows_text(proof, mode, block);
   if (!proof.checks.empty()) text += checks_text(proof) + "\n";

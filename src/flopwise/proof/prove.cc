@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/exec/pairs.h"
 #include "flopwise/proof/job.h"
 #include "flopwise/proof/ledger.h"
@@ -100,10 +101,6 @@ std::vector<std::string> branches_of(SizeDraw& draw) {
     }
   }
   return branches;
-}
-
-bool contains(const std::vector<std::string>& list, const std::string& text) {
-  return std::find(list.begin(), list.end(), text) != list.end();
 }
 
 // ---- draws -------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/exec/ops.h"
 #include "flopwise/model/build.h"
 #include "flopwise/proof/prove.h"
@@ -270,7 +271,7 @@ RematPolicy any_policy(const Model& model, AttentionKernel kernel) {
   for (const Block& block : build_program(model, resolve(request, model)).blocks) {
     if (!block.is_layer) continue;
     for (const std::string& name : savable_names(block.graph)) {
-      const bool known = std::find(names.begin(), names.end(), name) != names.end();
+      const bool known = contains(names, name);
       if (!known && pick(4) == 0) names.push_back(name);
     }
   }

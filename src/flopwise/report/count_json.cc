@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/report/count.h"
 
 namespace flopwise {
@@ -41,7 +41,7 @@ Json sizes(const CountResult& result) {
     object.add(name, found == result.sizes.end() ? Json(nullptr) : Json(found->second));
   }
   for (const auto& [name, size] : result.sizes) {
-    if (std::find(kAlways.begin(), kAlways.end(), name) == kAlways.end()) object.add(name, size);
+    if (!contains(kAlways, name)) object.add(name, size);
   }
   return object;
 }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/weights/place_matcher.h"
 
@@ -56,8 +57,7 @@ class Checker {
     check_.model = model.name;
     check_.has_shapes = checkpoint.has_shapes;
     check_.params = parameters_.total;
-    is_conv1d_ = std::find(std::begin(kConv1dFamilies), std::end(kConv1dFamilies), model.family) !=
-                 std::end(kConv1dFamilies);
+    is_conv1d_ = contains(kConv1dFamilies, model.family);
     has_encoder_ = std::any_of(parameters_.layers.begin(), parameters_.layers.end(),
                                [](const LayerKind& kind) { return kind.is_encoder; });
     for (const StoredTensor& tensor : checkpoint.tensors) by_name_.emplace(tensor.name, &tensor);

@@ -9,15 +9,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/weights/name_table.h"
 
 namespace flopwise {
 namespace {
-
-template <typename Range>
-bool contains(const Range& range, std::string_view text) {
-  return std::find(std::begin(range), std::end(range), text) != std::end(range);
-}
 
 std::vector<std::string_view> segments_of(std::string_view name) {
   std::vector<std::string_view> segments;

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/graph/graph.h"
 #include "flopwise/model/build.h"
 
@@ -15,7 +16,7 @@ constexpr std::string_view kEncoder = "encoder.";
 // The operation that reads a parameter says how it is stored.
 const Op* reader_of(const Graph& graph, TensorId parameter) {
   for (const Op& op : graph.ops()) {
-    if (std::find(op.inputs.begin(), op.inputs.end(), parameter) != op.inputs.end()) return &op;
+    if (contains(op.inputs, parameter)) return &op;
   }
   return nullptr;
 }

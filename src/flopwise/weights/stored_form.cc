@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "flopwise/base/contains.h"
+
 namespace flopwise {
 namespace {
 
@@ -176,8 +178,7 @@ Unpacked unpack(const StoredTensor& tensor, const StoredName& name, const FindTe
 }
 
 bool has_quantised_type(const StoredTensor& tensor) {
-  return std::find(std::begin(kFloatTypes), std::end(kFloatTypes), tensor.type.name) ==
-         std::end(kFloatTypes);
+  return !contains(kFloatTypes, tensor.type.name);
 }
 
 }  // namespace flopwise

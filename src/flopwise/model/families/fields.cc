@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/base/units.h"
 
@@ -138,7 +139,7 @@ FieldNames names_in_use(Config& config) {
 std::string read_choice(Config& config, std::string_view field, std::string_view absent,
                         std::initializer_list<std::string_view> known) {
   const std::string said = config.fields.text_or(field, std::string(absent));
-  if (std::find(known.begin(), known.end(), said) != known.end()) return said;
+  if (contains(known, said)) return said;
   throw UserError(fmt::format("{}: expected {}, got {}", config.fields.where(field),
                               fmt::join(known, " or "), quoted(said)));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/model/families/fields.h"
 
@@ -235,7 +236,7 @@ bool is_same(const json& expected, const json& value) {
 
 bool restates_the_model(const Config& config, std::string_view field, const json& value) {
   for (const Fact& fact : kFacts) {
-    if (std::find(fact.names.begin(), fact.names.end(), field) == fact.names.end()) continue;
+    if (!contains(fact.names, field)) continue;
     const json expected = fact.value(config.model);
     if (expected.is_null()) return false;
     if (is_same(expected, value)) return true;

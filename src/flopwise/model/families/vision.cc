@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/base/units.h"
 #include "flopwise/model/families/fields.h"
@@ -149,7 +149,7 @@ class TowerReader {
         throw UserError(
             fmt::format("{}: expected a layer of 0 ... {}, got {}", place, layers - 1, layer));
       }
-      if (std::find(seen.begin(), seen.end(), layer) != seen.end()) {
+      if (contains(seen, layer)) {
         throw UserError(fmt::format("{}: expected each layer once, got {} again", place, layer));
       }
       seen.push_back(layer);
