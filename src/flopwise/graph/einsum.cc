@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "flopwise/base/contains.h"
 #include "flopwise/graph/einsum_text.h"
+#include "flopwise/base/contains.h"
 
 namespace flopwise {
 namespace {
