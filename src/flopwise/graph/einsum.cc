@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "flopwise/graph/einsum_text.h"
 #include "flopwise/base/contains.h"
+#include "flopwise/graph/einsum_text.h"
 
 namespace flopwise {
 namespace {
@@ -60,9 +60,8 @@ std::string free_output_name(const std::vector<EinsumArray>& operands) {
 EinsumArray implied_output(const std::vector<Occurrences>& axes) {
   EinsumArray output;
   for (const Occurrences& axis : axes) {
-    if (axis.operands == 1) {
-      output.dims.push_back({{axis.first.text, 0}, {}});
-    }
+    if (axis.operands != 1) continue;
+    output.dims.emplace_back().axis.text = axis.first.text;
   }
   return output;
 }
@@ -185,7 +184,9 @@ class StepBuilder {
   void multiply(EinsumPair pair) {
     const EinsumArrayId left = current_.at(index(pair.left));
     const EinsumArrayId right = current_.at(index(pair.right));
-    EinsumStep step{{left, right}, arrays_[index(left)].axes, {}, {}, ""};
+    EinsumStep step;
+    step.inputs = {left, right};
+    step.loop_axes = arrays_[index(left)].axes;
     for (const std::string& axis : arrays_[index(right)].axes) {
       if (!contains(step.loop_axes, axis)) step.loop_axes.push_back(axis);
     }
