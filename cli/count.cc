@@ -15,7 +15,7 @@ struct Options {
   std::string as;
   std::string mode = "train";
   std::string batch = "1";
-  std::string seq, context, source, logits, weights, kv, hardware, intensity;
+  std::string seq, context, source, logits, weights, kv, hardware, intensity, lora;
   std::string remat = "none";
   std::string kernel = "flash";
   std::string mla = "absorbed";
@@ -47,6 +47,7 @@ CountRequest request_of(const Options& options) {
   workload.kernel = parse_attention_kernel(options.kernel);
   workload.logits = options.logits;
   workload.latent = parse_latent_mode(options.mla);
+  if (!options.lora.empty()) workload.lora = parse_lora(options.lora);
   request.remat = parse_remat(options.remat);
   request.fusion = parse_fusion(options.fusion);
   request.dtype = options.dtype;
@@ -116,6 +117,9 @@ void add_count_command(CLI::App& app, Context& context) {
   option("--logits", options->logits, "all or last; default all, last in prefill", "WHICH");
   option("--remat", options->remat, "none, attention, matmuls, block, full or save:NAME,NAME",
          "POLICY");
+  option("--lora", options->lora,
+         "Adapters in every layer, all else frozen: r=16,targets=q+v[,alpha=32]; targets=all",
+         "LORA");
   option("--attention-kernel", options->kernel, "flash or plain", "KERNEL");
   option("--mla", options->mla,
          "absorbed or expanded: how decoding runs latent attention, and what its cache holds",

@@ -110,6 +110,7 @@ class WorkVisitor {
     return vector(elements(input(0)) * output().axes.back().size);
   }
   Work operator()(const TopKBackward&) const { return free_of_cost(); }
+  Work operator()(const SelectKeys&) const { return free_of_cost(); }
   Work operator()(const Dispatch&) const { return free_of_cost(); }
   Work operator()(const Combine&) const { return free_of_cost(); }
 

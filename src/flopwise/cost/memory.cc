@@ -195,6 +195,13 @@ ActivationMemory activation_memory(const Program& program, Fusion fusion,
       (tensor.shared ? once : each) += bytes;
       memory.saved.push_back(std::move(saved));
     }
+    // What later blocks take under another name is kept here already.
+    for (const TensorId id : block.graph.outputs) {
+      const Tensor& tensor = block.graph.tensor(id);
+      if (tensor.shared && contains(block.graph.saved, block.graph.storage_of(id))) {
+        shared.insert(tensor.name);
+      }
+    }
     // The last repeat runs on top of what all the others saved.
     const BlockMemory live(block, sizes, fusion, types, kept, repeat > Count(1));
     const Count below = memory.saved_bytes + each * (repeat - 1);

@@ -27,6 +27,7 @@ Params params_of(const Program& program) {
     const Tensor& tensor = parameter.tensor;
     const Count count = parameter.value * parameter.repeat;
     params.total += count;
+    if (tensor.needs_gradient) params.trainable += count;
     params.by_component[static_cast<std::size_t>(tensor.component)] += count;
     if (tensor.routed_axis.empty()) {
       params.active += count;
@@ -42,6 +43,7 @@ Params params_of(const Program& program) {
 Params& Params::operator+=(const Params& other) {
   total += other.total;
   active += other.active;
+  trainable += other.trainable;
   for (std::size_t i = 0; i < by_component.size(); ++i) by_component[i] += other.by_component[i];
   return *this;
 }

@@ -14,6 +14,7 @@ struct Params {
   Count total;
   // One token's share: routed experts count k of E.
   Count active;
+  Count trainable;  // of the total, what learns: adapters alone where there are some
   std::array<Count, kComponentCount> by_component = {};
 
   Count of(Component component) const { return by_component[static_cast<std::size_t>(component)]; }

@@ -135,8 +135,7 @@ class TrafficCounter {
       const Expr rows = tensor.axes.at(0).size;
       return elements(tensor) / rows * min(elements(graph_.tensor(reader.inputs[0])), rows);
     }
-    const bool is_cache = graph_.tensor(view.storage).role == Role::kState && !tensor.is_recurrent;
-    if (is_cache) {
+    if (is_cache(graph_.tensor(view.storage))) {
       const Axis& keys = tensor.axes.at(1);
       return elements(tensor) / keys.size * tensor.keys_read;
     }
@@ -150,6 +149,12 @@ class TrafficCounter {
       return elements(graph_.tensor(producer.inputs[0]));  // the new positions
     }
     return stored_elements(tensor, producer);
+  }
+
+  // A cache of this layer, or another's that it reads.
+  static bool is_cache(const Tensor& tensor) {
+    const bool is_taken = tensor.role == Role::kInput && tensor.element == Element::kCache;
+    return is_taken || (tensor.role == Role::kState && !tensor.is_recurrent);
   }
 
   // All elements; of routed experts those that the call's tokens are expected to reach.
@@ -173,7 +178,7 @@ class TrafficCounter {
                               graph_.tensor(tensor.gradient_of).role == Role::kParameter;
     if (tensor.role == Role::kParameter || of_parameter) {
       traffic.weights += bytes;
-    } else if (tensor.role == Role::kState) {
+    } else if (tensor.role == Role::kState || is_cache(tensor)) {
       traffic.kv_cache += bytes;
     } else {
       traffic.activations += bytes;

@@ -40,6 +40,8 @@ void run_kind(const TopK& kind, OpRun<Scalar>& run);
 template <typename Scalar>
 void run_kind(const TopKBackward& kind, OpRun<Scalar>& run);
 template <typename Scalar>
+void run_kind(const SelectKeys& kind, OpRun<Scalar>& run);
+template <typename Scalar>
 void run_kind(const Dispatch& kind, OpRun<Scalar>& run);
 template <typename Scalar>
 void run_kind(const Combine& kind, OpRun<Scalar>& run);

@@ -91,6 +91,28 @@ void run_kind(const TopKBackward&, OpRun<Scalar>& run) {
   }
 }
 
+// scores[B,T,S] -> choice[B,T,Sx], of the keys that a query sees; places that are left over keep 0.
+template <typename Scalar>
+void run_kind(const SelectKeys& kind, OpRun<Scalar>& run) {
+  const Array<Scalar>& scores = run.inputs[0];
+  Array<Scalar>& choice = run.outputs[0];
+  FLOPWISE_CHECK(run.live != nullptr && scores.shape().back().name == kind.axis,
+                 run.op.name + ": the last axis is chosen, under a mask");
+  const std::int64_t n = scores.shape().back().size;
+  const auto places = static_cast<std::size_t>(choice.shape().back().size);
+  const std::size_t queries = run.live->keys.size();
+  for (std::int64_t row = 0; row < scores.size() / n; ++row) {
+    std::vector<std::int64_t> keys = run.live->keys[static_cast<std::size_t>(row) % queries];
+    std::stable_sort(keys.begin(), keys.end(), [&](std::int64_t a, std::int64_t b) {
+      return value_of(scores[row * n + a]) > value_of(scores[row * n + b]);
+    });
+    for (std::size_t i = 0; i < std::min(places, keys.size()); ++i) {
+      choice[row * static_cast<std::int64_t>(places) + static_cast<std::int64_t>(i)] =
+          static_cast<double>(keys[i]);
+    }
+  }
+}
+
 // x[B,T,D] -> sent[B,T,k,D]: a copy for each chosen expert. Where each expert lives is the business
 // of sharding.
 template <typename Scalar>
@@ -221,6 +243,7 @@ void run_kind(const TakeOneBackward& kind, OpRun<Scalar>& run) {
   FLOPWISE_INSTANTIATE_RUN(GatherBackward, Scalar)  \
   FLOPWISE_INSTANTIATE_RUN(TopK, Scalar)            \
   FLOPWISE_INSTANTIATE_RUN(TopKBackward, Scalar)    \
+  FLOPWISE_INSTANTIATE_RUN(SelectKeys, Scalar)      \
   FLOPWISE_INSTANTIATE_RUN(Dispatch, Scalar)        \
   FLOPWISE_INSTANTIATE_RUN(Combine, Scalar)         \
   FLOPWISE_INSTANTIATE_RUN(Previous, Scalar)        \

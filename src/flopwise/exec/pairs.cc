@@ -14,6 +14,7 @@ bool sees(const PairRule& rule, std::int64_t query, std::int64_t key) {
     case MaskKind::kCausal:
       return key <= query;
     case MaskKind::kWindow:
+    case MaskKind::kTopK:
       return key <= query && query - key < rule.size;
     case MaskKind::kTwoSidedWindow:
       return std::abs(query - key) <= rule.size;
@@ -38,6 +39,7 @@ std::vector<std::vector<std::int64_t>> live_keys(const PairRule& rule, std::int6
 }
 
 std::int64_t most_keys_seen(const PairRule& rule, std::int64_t keys) {
+  if (rule.kind == MaskKind::kTopK) return keys;  // any may be chosen later
   std::size_t most = 0;
   for (const auto& row : live_keys(rule, keys, keys)) most = std::max(most, row.size());
   return static_cast<std::int64_t>(most);

@@ -155,6 +155,13 @@ void ProgramRun<Scalar>::run_layer(std::size_t index, std::int64_t number, std::
   for (const TensorId id : block.graph.saved) {
     if (block.graph.tensor(id).shared) held_shared_.insert(block.graph.tensor(id).name);
   }
+  // What later blocks take under another name is kept here already.
+  for (const TensorId id : block.graph.outputs) {
+    const Tensor& tensor = block.graph.tensor(id);
+    if (tensor.shared && contains(block.graph.saved, block.graph.storage_of(id))) {
+      held_shared_.insert(tensor.name);
+    }
+  }
   hand_on(block, run);
   keep_caches(block, number, run);
 }

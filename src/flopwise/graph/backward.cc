@@ -287,6 +287,7 @@ class Differentiator {
   void pull(const Op& op, const NormBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const GatherBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const TopKBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const SelectKeys&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const CrossEntropyBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const ConvolutionBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const CausalConvolutionBackward&, TensorId) { no_gradient(op); }
@@ -353,6 +354,7 @@ class Differentiator {
   // log-sum-exp; all of it is one kernel.
   void pull_back_attention(RegionId id, std::size_t begin, std::size_t end) {
     const FusedKernel forward = graph_.region(id);
+    if (!has_gradient(forward.output)) return;  // an indexer, which learns apart
     region_ = graph_.add_region({forward.name, kNoTensor, kNoTensor, Pass::kBackward});
     const std::size_t first_emitted = emitted_.size();
     emit_delta(forward);

@@ -206,6 +206,7 @@ std::string kind_name(const OpKind& kind) {
     std::string operator()(const GatherBackward&) const { return "scatter_add"; }
     std::string operator()(const TopK&) const { return "top_k"; }
     std::string operator()(const TopKBackward&) const { return "top_k'"; }
+    std::string operator()(const SelectKeys&) const { return "select_keys"; }
     std::string operator()(const Dispatch&) const { return "dispatch"; }
     std::string operator()(const Combine&) const { return "combine"; }
     std::string operator()(const Rotary&) const { return "rotary"; }

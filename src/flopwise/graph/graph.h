@@ -182,6 +182,10 @@ struct TopK {
   std::string axis;
 };
 struct TopKBackward {};  // puts the k gradients back into their places
+// -> choice[.., Sx]: which positions of `axis` hold the largest inputs. A search, no arithmetic.
+struct SelectKeys {
+  std::string axis;
+};
 // Copies each token to its k experts, and back into token order: data movement.
 struct Dispatch {};
 struct Combine {};
@@ -244,12 +248,13 @@ struct TakeOneBackward {
   bool last = true;
 };
 
-using OpKind = std::variant<Contraction, Map, Sum, Broadcast, Softmax, SoftmaxFromStats,
-                            SoftmaxBackward, SinkBackward, Norm, NormBackward, Gather,
-                            GatherBackward, TopK, TopKBackward, Dispatch, Combine, Rotary, Dropout,
-                            CrossEntropy, CrossEntropyBackward, Convolution, ConvolutionBackward,
-                            CausalConvolution, CausalConvolutionBackward, Previous, Prepend,
-                            PrependBackward, Relabel, CacheAppend, TakeOne, TakeOneBackward>;
+using OpKind =
+    std::variant<Contraction, Map, Sum, Broadcast, Softmax, SoftmaxFromStats, SoftmaxBackward,
+                 SinkBackward, Norm, NormBackward, Gather, GatherBackward, TopK, TopKBackward,
+                 SelectKeys, Dispatch, Combine, Rotary, Dropout, CrossEntropy, CrossEntropyBackward,
+                 Convolution, ConvolutionBackward, CausalConvolution, CausalConvolutionBackward,
+                 Previous, Prepend, PrependBackward, Relabel, CacheAppend, TakeOne,
+                 TakeOneBackward>;
 
 enum class Pass { kForward, kBackward, kRecompute };
 const char* name_of(Pass pass);

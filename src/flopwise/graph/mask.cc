@@ -35,6 +35,8 @@ const char* name_of(MaskKind kind) {
       return "chunk";
     case MaskKind::kPrefix:
       return "prefix";
+    case MaskKind::kTopK:
+      return "top-k";
   }
   return "";
 }
@@ -46,6 +48,7 @@ Expr live_pairs(const PairMask& mask, const Expr& queries, const Expr& keys) {
     case MaskKind::kCausal:
       return causal_pairs(queries, keys);
     case MaskKind::kWindow:
+    case MaskKind::kTopK:
       return causal_pairs(queries, keys) - tri(keys - mask.size) + tri(keys - mask.size - queries);
     case MaskKind::kTwoSidedWindow: {
       const Expr reach = min(mask.size, queries - 1);
@@ -64,6 +67,7 @@ Expr live_pairs(const PairMask& mask, const Expr& queries, const Expr& keys) {
 Expr keys_seen(const PairMask& mask, const Expr& queries, const Expr& keys) {
   switch (mask.kind) {
     case MaskKind::kWindow:
+    case MaskKind::kTopK:
       return min(keys, mask.size + queries - 1);
     case MaskKind::kChunk:
       return keys - floor_div(keys - queries, mask.size) * mask.size;
@@ -89,6 +93,7 @@ std::string mask_problem(const PairMask& mask, const Count& queries, const Count
     case MaskKind::kCausal:
     case MaskKind::kWindow:
     case MaskKind::kChunk:
+    case MaskKind::kTopK:
       if (queries <= keys) return "";
       return fmt::format(
           "a {} mask needs T <= S (the queries are the last T of S positions), got T={} S={}", name,

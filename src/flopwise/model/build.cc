@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "flopwise/base/contains.h"
@@ -89,6 +90,27 @@ void check_save_list(const Program& program, const RematPolicy& remat) {
 
 }  // namespace
 
+namespace {
+
+// Adapters in the layers; all else is frozen. They learn behind the stream of earlier layers, so
+// every layer hands a gradient down.
+void add_adapters(Program& program, const Lora& lora) {
+  std::set<std::string> met;
+  std::set<std::string> known;
+  for (Block& block : program.blocks) {
+    known.merge(block.is_layer ? adaptable_names(block.graph) : std::set<std::string>{});
+    block.graph = block.is_layer ? with_adapters(block.graph, lora, met) : frozen(block.graph);
+    if (block.is_layer) block.sizes["r"] = lora.rank;
+  }
+  for (const std::string& target : lora.targets) {
+    if (met.count(target) > 0) continue;
+    throw UserError(fmt::format("--lora targets: no matrix {} in a layer, known: all {}",
+                                quoted(target), fmt::join(known, " ")));
+  }
+}
+
+}  // namespace
+
 Program build_program(const Model& model, const Workload& workload) {
   Program program;
   const bool encoder_only = model.architecture == Architecture::kEncoder;
@@ -106,6 +128,7 @@ Program build_program(const Model& model, const Workload& workload) {
   program.blocks.push_back(embedding_block(model, stack, axes, "embed"));
   add_layers(program, stack, axes, workload, "");
   program.blocks.push_back(head_block(model, stack, axes, workload));
+  if (workload.lora) add_adapters(program, *workload.lora);
   name_layer_count(program);
   gather_sizes(program);
   set_workload_sizes(program, model, workload);

@@ -192,6 +192,29 @@ constexpr Family kDeepseekV3 = {
 // The class of DeepSeek-V3 with other sizes.
 constexpr Family kKimiK2 = renamed(kDeepseekV3, "kimi_k2", "DeepseekV3");
 
+constexpr Family with_indexer(Family row) {
+  row.indexer = true;
+  return row;
+}
+constexpr Family kDeepseekV32 = with_indexer(renamed(kDeepseekV3, "deepseek_v32", "DeepseekV32"));
+
+constexpr Family kGlmMoeDsa = {
+    .model_type = "glm_moe_dsa",
+    .class_name = "GlmMoeDsa",
+    .read = read_decoder,
+    .moe = MoeRule::kFirstDense,
+    .router = RouterScore::kSigmoidThenTopK,
+    .routed_scaling = 2.5,
+    .first_dense = 3,
+    .latent = true,
+    .indexer = true,
+    .absent_query_rank = 2048,
+    .absent_value_dim = 256,
+    .ignored = {"ep_size", "head_dim", "qk_head_dim", "rope_interleave", "moe_router_dtype",
+                "index_topk_freq", "index_topk_pattern", "index_skip_topk_offset",
+                "index_share_for_mtp_iteration", "indexer_rope_interleave"},
+};
+
 constexpr Family kGlm4MoeLite = {
     .model_type = "glm4_moe_lite",
     .class_name = "Glm4MoeLite",
@@ -313,6 +336,29 @@ constexpr Family kGemma3Text = {
     .ignored = {"hidden_act", "query_pre_attn_scalar"},
 };
 
+// Every layer type has its own share of rotated elements, said in rope_parameters.
+constexpr Family kGemma4Text = {
+    .model_type = "gemma4_text",
+    .class_name = "Gemma4",
+    .read = read_gemma4,
+    .names = kGemmaNames,
+    .absent = {.head_dim = 256},
+    .placement = NormPlacement::kSandwich,
+    .activation = "gelu_pytorch_tanh",
+    .attention_bias = Bias::kFieldOrFalse,
+    .qk_norm = QkNorm::kPerHead,
+    .reads_rotary_share = true,
+    .rotary_share = 0.25,
+    .tied = true,
+    .scaled_embedding = true,
+    .window_rule = WindowRule::kAlternating,
+    .window = 512,
+    .window_pattern = 6,
+    .softcap = Softcap::kOffWhenAbsent,
+    .ignored = {"hidden_act"},
+};
+constexpr Family kGemma4 = renamed(kGemma4Text, "gemma4", "Gemma4");
+
 constexpr Family kPhi3 = {
     .model_type = "phi3",
     .class_name = "Phi3",
@@ -383,15 +429,15 @@ constexpr Family kFamilies[] = {
     kRefinedWebModel, kMpt, kGptBigcode, kStarcoder2, kPhi, kMixformer, kNemotron, kXglm,
     // Llama and its relatives
     kLlama, kMistral, kMixtral, kQwen2, kQwen2Moe, kQwen3, kQwen3Moe, kMimo, kGemma, kGemma2,
-    kGemma3Text, kPhi3, kBaichuan, kInternlm, kInternlm2, kPanguEmbedded, kQwen, chatglm(), kGlm,
-    kGlm4, kCohere, kCohere2, kStablelm, kStablelmEpoch, kOlmo, kOlmo2, kOlmo3, kOlmoe, kExaone4,
-    kSmollm3, kGranite, kGraniteMoe, kMinicpm, kPhimoe, kDbrx, kGrok1,
+    kGemma3Text, kGemma4, kGemma4Text, kPhi3, kBaichuan, kInternlm, kInternlm2, kPanguEmbedded,
+    kQwen, chatglm(), kGlm, kGlm4, kCohere, kCohere2, kStablelm, kStablelmEpoch, kOlmo, kOlmo2,
+    kOlmo3, kOlmoe, kExaone4, kSmollm3, kGranite, kGraniteMoe, kMinicpm, kPhimoe, kDbrx, kGrok1,
     // encoders and encoder-decoders
     kT5, kMt5, kBert, kRoberta, kXlmRoberta, kCamembert, kDistilbert, kModernbert, kNomicBert,
     kBart, kMbart, kMarian,
     // latent attention, sinks, chunks, many small experts
-    kDeepseekV2, kDeepseekV3, kKimiK2, kGlm4MoeLite, kGlm4Moe, kGptOss, kMinimaxM2, kLlama4,
-    kLlama4Text,
+    kDeepseekV2, kDeepseekV3, kKimiK2, kDeepseekV32, kGlmMoeDsa, kGlm4MoeLite, kGlm4Moe, kGptOss,
+    kMinimaxM2, kLlama4, kLlama4Text,
     // layers that carry a state
     kMamba, kJamba, kQwen3Next, kLfm2, kNemotronH,
     // images and sound, and their text models by themselves

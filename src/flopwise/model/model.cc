@@ -90,6 +90,29 @@ class Validator {
       in_range(name + ".layers", layers += group.repeat, 1, kMaxAxisSize);
       check_layer(where, group.layer, wants_cross);
     }
+    check_shared_kv(name, stack);
+  }
+
+  // One layer gives under a name, before all that take under it, keys and values of their sizes.
+  void check_shared_kv(const std::string& name, const Stack& stack) const {
+    std::map<std::string, const Attention*> given;
+    for (const LayerGroup& group : stack.groups) {
+      if (!group.layer.attention || group.layer.attention->shared_kv.empty()) continue;
+      const Attention& attention = *group.layer.attention;
+      const std::string where = name + "." + group.name + ".attention";
+      if (attention.kv_sharing == KvSharing::kGives) {
+        require(group.repeat == 1 && given.emplace(attention.shared_kv, &attention).second,
+                where + ": one layer that gives keys and values under a name");
+        continue;
+      }
+      const auto giver = given.find(attention.shared_kv);
+      require(giver != given.end(), where + ": keys and values that an earlier layer gives");
+      const auto kept = [](const Attention& a) {
+        return std::array{a.kv_heads, a.head_dim, a.value_dim};
+      };
+      require(kept(*giver->second) == kept(attention) && giver->second->mask == attention.mask,
+              where + ": the kv_heads, head_dim, value_dim and mask of the layer that gives");
+    }
   }
 
   void check_layer(const std::string& where, const Layer& layer, bool wants_cross) const {
@@ -127,6 +150,10 @@ class Validator {
       check_moe(where + ".moe", *moe);
     }
     probability(where + ".dropout", layer.dropout);
+    require(layer.per_layer_dim == model_.embedding.per_layer_dim,
+            where + ": the per_layer_dim of the embedding");
+    in_range(where + ".per_layer_rows", layer.per_layer_rows, layer.per_layer_dim > 0 ? 1 : 0,
+             layer.per_layer_dim > 0 ? kMaxAxisSize : 0);
   }
 
   void taps(const std::string& where, std::int64_t taps) const {
@@ -177,6 +204,13 @@ class Validator {
     }
     check_position(where, attention);
     if (attention.latent) check_latent(where, attention);
+    require((attention.kv_sharing == KvSharing::kNone) == attention.shared_kv.empty(),
+            where + ": a name of shared keys and values where they are given or taken");
+    require(!attention.latent || (attention.kv_sharing == KvSharing::kNone && !attention.v_norm &&
+                                  !attention.keys_as_values),
+            where + ": latent attention with keys and values of its own");
+    require(!attention.keys_as_values || attention.value_dim == attention.head_dim,
+            where + ": values as wide as the keys that they are");
     const bool is_sized =
         attention.mask.kind != MaskKind::kFull && attention.mask.kind != MaskKind::kCausal;
     in_range(where + ".mask.size", attention.mask.size, is_sized ? 1 : 0,
@@ -190,6 +224,15 @@ class Validator {
     size(where + ".nope_dim", latent.nope_dim);
     size(where + ".rope_dim", latent.rope_dim);
     require(latent.rope_dim % 2 == 0, where + ": an even rope_dim");
+    if (latent.indexer) {
+      size(where + ".indexer.heads", latent.indexer->heads);
+      in_range(where + ".indexer.head_dim", latent.indexer->head_dim, latent.rope_dim,
+               kMaxAxisSize);
+      require(attention.mask.kind == MaskKind::kTopK && latent.query_rank > 0,
+              where +
+                  ": an indexer where attention sees the keys that it chooses, of queries with "
+                  "a latent");
+    }
     require(attention.kv_heads == attention.heads &&
                 attention.head_dim == latent.nope_dim + latent.rope_dim &&
                 attention.position == PositionKind::kRotary &&
@@ -219,6 +262,7 @@ class Validator {
     size(where + ".expert.d_ff", moe.expert.d_ff);
     size_or_zero(where + ".shared_d_ff", moe.shared_d_ff);
     size_or_zero(where + ".latent_dim", moe.latent_dim);
+    require(!moe.own_norms || moe.shared_d_ff > 0, where + ": own_norms only with a shared expert");
     require(!moe.shared_gate || moe.shared_d_ff > 0,
             where + ": shared_gate only with a shared expert");
     const bool top_k_last =
@@ -288,6 +332,8 @@ const char* name_of(NormKind kind) {
       return "layer_no_bias";
     case NormKind::kNoParams:
       return "no_params";
+    case NormKind::kRmsNoParams:
+      return "rms_no_params";
   }
   return "";
 }

@@ -23,6 +23,7 @@ enum class NormKind {
   kLayer,        // weight and bias [D]
   kLayerNoBias,  // weight [D]
   kNoParams,     // layer norm without weight or bias
+  kRmsNoParams,  // RMS norm without weight
 };
 
 enum class NormPlacement {
@@ -36,8 +37,8 @@ enum class NormPlacement {
 enum class Activation { kRelu, kRelu2, kGelu, kGeluTanh, kQuickGelu, kSilu, kTanh };
 
 // Which keys a query sees (docs/conventions.md). size: W, the last W positions including the
-// query's own; h, the half width of a two-sided window; C, the chunk; P, the prefix. Unused for
-// full and causal.
+// query's own; h, the half width of a two-sided window; C, the chunk; P, the prefix; Sx, how many
+// an indexer chooses, this layer's own or an earlier layer's. Unused for full and causal.
 struct AttentionMask {
   MaskKind kind = MaskKind::kCausal;
   std::int64_t size = 0;
@@ -59,6 +60,14 @@ enum class QkNorm {
   kEachHead,   // over H, with weights of its own for every head: [N,H] and [K,H] (Cohere)
 };
 
+// Scores all keys for each query with small heads of its own, so that attention sees only the best
+// of them (DeepSeek-V3.2, arXiv:2512.02556). Learns apart from the loss.
+struct Indexer {
+  std::int64_t heads = 0;     // Ni
+  std::int64_t head_dim = 0;  // Hi, of queries and of the one key a position; rope_dim are rotated
+  friend bool operator==(const Indexer&, const Indexer&) = default;
+};
+
 // Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): keys and values are made from one
 // latent vector a position, which is all that the cache holds beside a rotated key that all heads
 // share. A head's query and key have a part of each kind.
@@ -67,6 +76,7 @@ struct LatentAttention {
   std::int64_t kv_rank = 0;     // Ckv
   std::int64_t nope_dim = 0;    // Hn, not rotated
   std::int64_t rope_dim = 0;    // Hr, even
+  std::optional<Indexer> indexer;
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
@@ -74,6 +84,13 @@ enum class OutputGate {
   kNone,
   kPerElement,  // attention output times sigmoid(x W), W [D,N,H] (Qwen3-Next)
   kPerHead,     // the same, W [D,N]
+};
+
+// Whose keys and values a layer attends to.
+enum class KvSharing {
+  kNone,   // its own
+  kGives,  // its own, which it hands to later layers under a name
+  kTakes,  // an earlier layer's: no matrices for keys and values, no cache (Gemma 3n and 4)
 };
 
 struct Attention {
@@ -94,7 +111,11 @@ struct Attention {
   double softcap = 0;                 // cap*tanh(score/cap) (Gemma 2); 0: none
   double dropout = 0;                 // of the attention weights in training; 0 is off
   AttentionMask mask;
-  bool sinks = false;  // a learned score a head that takes part in each softmax (gpt-oss)
+  bool v_norm = false;          // RMS norm without weight of each value head (Gemma 4)
+  bool keys_as_values = false;  // values are what keys are before their norm and rotation
+  KvSharing kv_sharing = KvSharing::kNone;
+  std::string shared_kv;  // the name under which keys and values are given and taken
+  bool sinks = false;     // a learned score a head that takes part in each softmax (gpt-oss)
   OutputGate gate = OutputGate::kNone;
   // With it kv_heads = heads and head_dim = nope_dim + rope_dim.
   std::optional<LatentAttention> latent;
@@ -128,6 +149,10 @@ struct Moe {
   bool correction_bias = false;  // [E], added to the scores for the choice only; no gradient
   double scaling = 1;            // the k weights times this
   bool router_bias = false;      // [E], added to the router's scores
+  // Routed and shared experts each behind norms of their own, before and after; the router reads
+  // the residual stream through a norm without weight, times a vector [D]; each expert's weight
+  // times a learned number (Gemma 4).
+  bool own_norms = false;
   // Dl: routed experts work in this width, to and from which two matrices lead; 0: in D
   // (Nemotron 3).
   std::int64_t latent_dim = 0;
@@ -200,6 +225,11 @@ struct Layer {
   std::optional<Recurrence> recurrence;
   std::optional<Attention> cross;  // over the encoder's output; its mask is kFull
   std::variant<Mlp, Moe, NoFeedForward> feed_forward;
+  // Pl: behind the feed-forward, x + norm((act(x Wgate) * e) Wup), where e is this layer's own
+  // embedding of the token plus a projection of the shared one (Gemma 3n and 4); 0: none.
+  std::int64_t per_layer_dim = 0;
+  std::int64_t per_layer_rows = 0;  // Vl, of the layer's table
+  bool scaled_output = false;       // what the layer gives times a constant (Gemma 4)
   double dropout = 0;  // after attention output and feed-forward output, in training; 0 is off
   friend bool operator==(const Layer&, const Layer&) = default;
 };
@@ -240,7 +270,8 @@ struct Embedding {
   std::int64_t positions = 0;  // learned rows; 0: none
   bool sinusoidal = false;     // fixed rows of sines and cosines are added: no parameters (Marian)
   std::int64_t token_types = 0;
-  bool norm = false;  // a norm on the sum (BERT, BLOOM)
+  std::int64_t per_layer_dim = 0;  // Pl, where layers have embeddings of their own
+  bool norm = false;               // a norm on the sum (BERT, BLOOM)
   NormKind norm_kind = NormKind::kLayer;
   bool scaled = false;  // times a constant: sqrt(D) (Gemma), embedding_multiplier (Granite)
   // Of images: a position is a patch of so many numbers, which one matrix makes a hidden state of,

@@ -118,6 +118,7 @@ Workload resolve(const WorkloadRequest& request, const Model& model) {
   workload.mode = request.mode;
   workload.kernel = request.kernel;
   workload.latent = request.latent;
+  workload.lora = request.lora;
   workload.batch = request.batch;
   workload.seq_len = request.seq_len != 0 ? request.seq_len : decode ? 1 : default_seq(model);
   workload.context = request.context != 0 ? request.context : workload.seq_len;

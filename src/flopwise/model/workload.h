@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "flopwise/graph/lora.h"
 #include "flopwise/model/model.h"
 
 namespace flopwise {
@@ -41,6 +43,7 @@ struct Workload {
   AttentionKernel kernel = AttentionKernel::kFlash;
   Logits logits = Logits::kAll;
   LatentMode latent = LatentMode::kAbsorbed;
+  std::optional<Lora> lora;
 };
 
 // Whether the step runs an encoder-decoder's encoder: decoding and the later chunks of a prompt
@@ -60,6 +63,7 @@ struct WorkloadRequest {
   AttentionKernel kernel = AttentionKernel::kFlash;
   std::string logits;  // "", "all", "last"
   LatentMode latent = LatentMode::kAbsorbed;
+  std::optional<Lora> lora;
 };
 Workload resolve(const WorkloadRequest& request, const Model& model);
 

@@ -26,6 +26,7 @@ class Shrinker {
       embedding.positions = std::max(draw_.positions(), has_source ? draw_.of("R") : 0) + 3;
     }
     if (embedding.token_types > 1) embedding.token_types = draw_.of("types");
+    if (embedding.per_layer_dim > 0) embedding.per_layer_dim = draw_.of("Pl");
     if (embedding.patch_values > 0) embedding.patch_values = draw_.of("Cp");
     if (embedding.mel_bins > 0) embedding.mel_bins = draw_.of("mels");
     if (embedding.source_positions > 0) embedding.source_positions = draw_.of("R") + 2;
@@ -57,6 +58,10 @@ class Shrinker {
   void shrink(Stack& stack) {
     for (LayerGroup& group : stack.groups) {
       if (group.repeat > 1) group.repeat = size("L", group.repeat);
+      if (group.layer.per_layer_dim > 0) {
+        group.layer.per_layer_dim = draw_.of("Pl");
+        group.layer.per_layer_rows = draw_.of("Vl");
+      }
       if (group.layer.attention) shrink(*group.layer.attention);
       if (group.layer.recurrence) shrink(*group.layer.recurrence);
       if (group.layer.cross) shrink(*group.layer.cross);
@@ -94,6 +99,11 @@ class Shrinker {
     latent.kv_rank = size("Ckv", latent.kv_rank);
     latent.nope_dim = size("Hn", latent.nope_dim);
     latent.rope_dim = size("Hr", latent.rope_dim);
+    if (latent.indexer) {
+      latent.indexer->heads = size("Ni", latent.indexer->heads);
+      latent.indexer->head_dim = latent.rope_dim + size("Hi", latent.indexer->head_dim);
+    }
+    shrink(attention.mask);
     attention.heads = attention.kv_heads = size("K", attention.kv_heads);
     attention.head_dim = latent.nope_dim + latent.rope_dim;
     attention.rotary_dim = latent.rope_dim;
@@ -145,6 +155,9 @@ class Shrinker {
         return;
       case MaskKind::kPrefix:
         mask.size = size("P", mask.size);
+        return;
+      case MaskKind::kTopK:
+        mask.size = size("Sx", mask.size);
         return;
     }
   }

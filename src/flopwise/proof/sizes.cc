@@ -20,7 +20,7 @@ struct Range {
   std::int64_t step;
 };
 // Wide where a matrix is, narrow where many axes multiply: a run stays under a million operations.
-constexpr std::array<Range, 41> kRanges = {
+constexpr std::array<Range, 45> kRanges = {
     {{"B", 2, 5, 1}, {"T", 4, 10, 1}, {"X", 2, 5, 1}, {"R", 3, 8, 1},
      {"D", 7, 14, 1}, {"F", 8, 16, 1}, {"Fs", 5, 12, 1}, {"V", 9, 19, 1},
      {"De", 5, 9, 1}, {"G", 2, 5, 1}, {"K", 2, 6, 1}, {"H", 4, 12, 2},
@@ -31,7 +31,8 @@ constexpr std::array<Range, 41> kRanges = {
      {"Q", 2, 5, 1}, {"Gm", 2, 3, 1}, {"Jm", 2, 4, 1}, {"Hm", 2, 6, 1},
      {"Kd", 2, 3, 1}, {"Jd", 2, 4, 1}, {"Hk", 2, 6, 1}, {"Hd", 3, 7, 1},
      {"Dl", 4, 8, 1}, {"Cp", 4, 9, 1}, {"mels", 3, 7, 1}, {"Dp", 5, 9, 1},
-     {"Do", 5, 9, 1}}
+     {"Do", 5, 9, 1}, {"Pl", 3, 7, 1}, {"Vl", 9, 19, 1}, {"Ni", 2, 4, 1},
+     {"Hi", 2, 5, 1}}
 };
 
 std::string_view kind_of(std::string_view letter) {
@@ -88,7 +89,7 @@ std::int64_t SizeDraw::drawn(const std::string& letter) {
   const auto known = drawn_.find(letter);
   if (known != drawn_.end()) return known->second;
   const std::string_view kind = kind_of(letter);
-  if (kind == "W" || kind == "C") return drawn_[letter] = mask_size(letter);
+  if (kind == "W" || kind == "C" || kind == "Sx") return drawn_[letter] = mask_size(letter);
   // Not an axis: it may be like another size.
   if (kind == "L") return drawn_[letter] = exec::uniform(seed_, letter.size()) < 0.75 ? 2 : 3;
   const auto range = std::find_if(kRanges.begin(), kRanges.end(),
@@ -127,8 +128,9 @@ std::set<std::int64_t> SizeDraw::sizes_of_axes() const {
 std::int64_t SizeDraw::mask_size(const std::string& letter) {
   const std::int64_t queries = drawn("T");
   const std::int64_t keys = queries + drawn("X");
-  const bool is_window = kind_of(letter) == "W";
-  const std::int64_t shift = static_cast<std::int64_t>(letter.size()) - 1;  // W', W'': others
+  const bool is_window = kind_of(letter) == "W" || kind_of(letter) == "Sx";
+  const std::int64_t shift =
+      static_cast<std::int64_t>(letter.size() - kind_of(letter).size());  // W', W'': others
   switch (regime_) {
     case MaskRegime::kShort:
       return is_window ? std::max<std::int64_t>(1, queries / 2 - shift) : smallest_divisor(queries);
@@ -153,7 +155,7 @@ int degree_of(const std::string& letter) {
   // A dense layer from D to D; experts of which all are active.
   if (kind == "D" || kind == "E") return 2;
   const bool counts_pairs = kind == "T" || kind == "X" || kind == "R" || kind == "W" ||
-                            kind == "C" || kind == "h" || kind == "P";
+                            kind == "Sx" || kind == "C" || kind == "h" || kind == "P";
   return counts_pairs ? 2 : 1;
 }
 

@@ -70,6 +70,7 @@ Json params(const CountResult& result) {
   return Json::object()
       .add("total", params.total)
       .add("active", params.active)
+      .add("trainable", params.trainable)
       .add("embedding", params.embedding())
       .add("non_embedding", params.total - params.embedding())
       .add("mtp", result.mtp)

@@ -140,6 +140,10 @@ std::string params_table(const CountResult& r) {
   }
   if (r.image) table.add_row({"vision tower, of the total", r.vision.grouped(), ""});
   if (r.mtp != Count(0)) table.add_row({"multi-token prediction, apart", r.mtp.grouped(), ""});
+  if (r.workload.lora) {
+    table.add_row({"trainable", params.trainable.grouped(),
+                   percent(Rational(params.trainable) / Rational(params.total))});
+  }
   table.add_row({"without embedding and head", (params.total - params.embedding()).grouped(),
                  percent(Rational(params.total - params.embedding()) / Rational(params.total))});
   return table.str();

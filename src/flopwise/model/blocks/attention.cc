@@ -42,14 +42,21 @@ class AttentionBuilder {
     const TensorId q = projected_queries();
     TensorId k = kNoTensor;
     TensorId v = kNoTensor;
-    if (is_cross_ && !encodes_source(workload_)) {
+    if (attention_.kv_sharing == KvSharing::kTakes) {
+      k = taken("k", heads_.head);
+      v = taken("v", heads_.value_head);
+    } else if (is_cross_ && !encodes_source(workload_)) {
       k = cache("k_cache", heads_.head, kNoTensor);
       v = cache("v_cache", heads_.value_head, kNoTensor);
     } else {
-      k = stored("k", projected_keys(), heads_.head);
-      v = stored(
-          "v", projected("v", keys_source(), heads_.kv_heads, heads_.value_head, attention_.v_bias),
-          heads_.value_head);
+      const TensorId raw_keys =
+          projected("k", keys_source(), heads_.kv_heads, heads_.head, attention_.k_bias);
+      k = stored("k", normalised_and_rotated("k", raw_keys), heads_.head);
+      v = stored("v", values(raw_keys), heads_.value_head);
+      if (attention_.kv_sharing == KvSharing::kGives) {
+        give("k", k);
+        give("v", v);
+      }
     }
     CoreInputs core;
     core.queries_keys = {
@@ -122,9 +129,36 @@ class AttentionBuilder {
                             {a.batch, a.queries, heads_.kv_heads, heads_.group, heads_.head});
   }
 
-  TensorId projected_keys() {
-    return normalised_and_rotated(
-        "k", projected("k", keys_source(), heads_.kv_heads, heads_.head, attention_.k_bias));
+  TensorId values(TensorId raw_keys) {
+    const TensorId v = attention_.keys_as_values ? raw_keys
+                                                 : projected("v", keys_source(), heads_.kv_heads,
+                                                             heads_.value_head, attention_.v_bias);
+    return attention_.v_norm ? builder_.norm(name_ + ".v_norm", v, NormKind::kRmsNoParams, 1) : v;
+  }
+
+  std::string shared_name(const char* part) const { return attention_.shared_kv + "." + part; }
+
+  // Hands keys or values on to the layers that take them.
+  void give(const char* part, TensorId x) {
+    const Axes axes = builder_.graph().tensor(x).axes;
+    const TensorId given = builder_.relabel(shared_name(part), x, axes);
+    builder_.graph().tensor(given).shared = true;
+    builder_.graph().outputs.push_back(given);
+  }
+
+  // Keys or values of the layer that gives them: in the cache of that layer where the mode has one.
+  TensorId taken(const char* part, const Axis& width) {
+    const TensorId id = builder_.input(
+        shared_name(part), {builder_.axes().batch, keys_, heads_.kv_heads, width}, true);
+    Tensor& tensor = builder_.graph().tensor(id);
+    tensor.component = kPart;
+    if (keeps_cache(workload_)) {
+      tensor.element = Element::kCache;
+      tensor.needs_gradient = false;
+      tensor.keys_read =
+          keys_seen(pair_mask(attention_.mask), builder_.axes().queries.size, keys_.size);
+    }
+    return id;
   }
 
   // Keys or values on the key axis: in the cache where the mode keeps one, else the same memory
@@ -196,6 +230,8 @@ PairMask pair_mask(const AttentionMask& mask) {
       return {mask.kind, Expr::symbol("C")};
     case MaskKind::kPrefix:
       return {mask.kind, Expr::symbol("P")};
+    case MaskKind::kTopK:
+      return {mask.kind, Expr::symbol("Sx")};
   }
   throw InternalError("unknown mask");
 }

@@ -81,8 +81,8 @@ TensorId BlockBuilder::map(const std::string& name, ScalarProgram program,
 TensorId BlockBuilder::norm(const std::string& name, TensorId x, NormKind kind,
                             int normalised_axes) {
   Norm norm;
-  norm.centred = kind != NormKind::kRms;
-  norm.has_weight = kind != NormKind::kNoParams;
+  norm.centred = kind != NormKind::kRms && kind != NormKind::kRmsNoParams;
+  norm.has_weight = kind != NormKind::kNoParams && kind != NormKind::kRmsNoParams;
   norm.has_bias = kind == NormKind::kLayer;
   norm.normalised_axes = normalised_axes;
   const Axes axes = graph_.tensor(x).axes;

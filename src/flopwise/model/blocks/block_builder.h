@@ -100,7 +100,8 @@ TensorId add_recurrence(BlockBuilder& builder, const Recurrence& recurrence,
 // axis of its width.
 TensorId add_mlp(BlockBuilder& builder, const std::string& name, const Mlp& mlp, const Axis& width,
                  TensorId x);
-TensorId add_moe(BlockBuilder& builder, const Moe& moe, TensorId x);
+// `stream`: what x is the norm of.
+TensorId add_moe(BlockBuilder& builder, const Moe& moe, TensorId x, TensorId stream);
 
 Block embedding_block(const Model& model, const Stack& stack, const StackAxes& axes,
                       const std::string& name);

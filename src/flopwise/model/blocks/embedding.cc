@@ -138,6 +138,20 @@ TensorId relative_bias(BlockBuilder& builder, const std::string& name, const Att
   return builder.emit(name, Gather{}, {distances, table}, bias, Component::kAttention);
 }
 
+// What every layer makes its own embedding of: the shared one, and the weight of their norm.
+void hand_on_for_own_embeddings(BlockBuilder& builder, TensorId x) {
+  const auto hand_on = [&](const std::string& name, TensorId id) {
+    const Axes axes = builder.graph().tensor(id).axes;
+    const TensorId given = builder.relabel(name, id, axes);
+    builder.graph().tensor(given).role = Role::kActivation;
+    builder.graph().tensor(given).shared = true;
+    builder.graph().outputs.push_back(given);
+  };
+  hand_on("embedded", x);
+  hand_on("per_layer.norm_weight", builder.parameter("per_layer.project_norm.weight",
+                                                     {symbol_axis("Pl")}, Component::kNorm));
+}
+
 }  // namespace
 
 TensorId token_table(BlockBuilder& builder, const Model& model) {
@@ -181,6 +195,7 @@ Block embedding_block(const Model& model, const Stack& stack, const StackAxes& a
   if (embedding.token_types > 0) x = add_token_types(builder, embedding.token_types, x);
   if (embedding.norm) x = builder.norm("embed.norm", x, embedding.norm_kind);
   builder.graph().outputs = {x};
+  if (embedding.per_layer_dim > 0) hand_on_for_own_embeddings(builder, x);
 
   Block block;
   block.name = name;
@@ -193,6 +208,7 @@ Block embedding_block(const Model& model, const Stack& stack, const StackAxes& a
     if (attention.mask.kind == MaskKind::kWindow) block.sizes["W"] = attention.mask.size;
   }
   if (width.name != axes.model.name) block.sizes["De"] = embedding.width;
+  if (embedding.per_layer_dim > 0) block.sizes["Pl"] = embedding.per_layer_dim;
   block.graph = std::move(builder.graph());
   return block;
 }

@@ -1,6 +1,8 @@
 // Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1): queries of N heads with
 // a part Hn and a rotated part Hr; keys and values made from a latent of Ckv elements a position,
 // beside one rotated key of Hr for all heads.
+#include <utility>
+
 #include "flopwise/model/blocks/attention_core.h"
 
 namespace flopwise {
@@ -24,6 +26,7 @@ class LatentAttentionBuilder {
         builder_, name_ + ".k_rotary",
         builder_.linear(name_ + ".k_rope", x_, {axes().model, rope_}, positions(rope_), kPart),
         rope_.size);
+    if (attention_.latent->indexer) choose_keys();
     const bool absorbs =
         workload_.mode == Mode::kDecode && workload_.latent == LatentMode::kAbsorbed;
     return projected(absorbs ? absorbed() : expanded());
@@ -46,12 +49,74 @@ class LatentAttentionBuilder {
                                     attention_.q_bias, {width}, kPart);
       source = builder_.norm(named("q_norm"), source, NormKind::kRms);
     }
+    query_latent_ = source;
     q_nope_ = builder_.linear(named("q_nope"), source, {width, heads_, nope_},
                               positions(heads_, nope_), kPart);
     q_rope_ = add_rotary(builder_, named("q_rotary"),
                          builder_.linear(named("q_rope"), source, {width, heads_, rope_},
                                          positions(heads_, rope_), kPart),
                          rope_.size);
+  }
+
+  // The indexer: scores [B,T,S] = sum over its heads of w relu(q k), from the latent of the queries
+  // and x; then the best Sx of each query. Nothing of it has a gradient: it learns apart.
+  void choose_keys() {
+    const auto first = static_cast<TensorId>(builder_.graph().tensors().size());
+    const Axis heads = symbol_axis("Ni");
+    const Axis width = symbol_axis("Hi");
+    const auto rotated = [&](const char* part, TensorId x) {
+      return add_rotary(builder_, named(part), x, rope_.size);
+    };
+    const TensorId q = rotated("index.q_rotary", builder_.linear(named("index.q"), query_latent_,
+                                                                 {symbol_axis("Cq"), heads, width},
+                                                                 positions(heads, width), kPart));
+    const TensorId raw_key =
+        builder_.linear(named("index.k"), x_, {axes().model, width}, positions(width), kPart);
+    const TensorId key =
+        rotated("index.k_rotary", builder_.norm(named("index.k_norm"), raw_key, NormKind::kLayer));
+    const TensorId weights =
+        builder_.map(named("index.scale_weights"), scalar_scale(0.25),
+                     {builder_.linear(named("index.weights"), x_, {axes().model, heads},
+                                      positions(heads), kPart)},
+                     kPart);
+    const TensorId keys = keeps_cache(workload_)
+                              ? cached_for({MaskKind::kCausal, 0}, "index_cache", {width}, key)
+                              : on_keys("index.keys", key, {width});
+    const TensorId scores = index_scores(q, keys, weights, heads);
+    // Early positions have fewer keys than are chosen later.
+    const Axis chosen{"Sx", min(Expr::symbol("Sx"), axes().keys.size)};
+    Tensor choice{
+        named("index.choice"),
+        {axes().batch, axes().queries, chosen},
+        Role::kActivation,
+        Element::kIndex,
+        kPart
+    };
+    builder_.emit(named("index.choice"), SelectKeys{axes().keys.name}, {scores},
+                  builder_.graph().add_tensor(std::move(choice)), kPart);
+    const auto end = static_cast<TensorId>(builder_.graph().tensors().size());
+    for (TensorId id = first; id < end; ++id) builder_.graph().tensor(id).needs_gradient = false;
+  }
+
+  // One kernel, as the scores of single heads are never stored.
+  TensorId index_scores(TensorId q, TensorId keys, TensorId weights, const Axis& heads) {
+    const Contraction kind{OpClass::kAttention, ""};
+    const Masking masking{pair_mask({MaskKind::kCausal, 0}), axes().queries.name, axes().keys.name};
+    const auto masked = [&](const char* part, const Axes& all) {
+      const TensorId id = builder_.activation(named(part), all, kPart);
+      builder_.graph().tensor(id).masking = masking;
+      return id;
+    };
+    const Axes of_heads = {axes().batch, heads, axes().queries, axes().keys};
+    builder_.begin_region(named("index.core"));
+    const TensorId products =
+        builder_.emit(named("index.qk"), kind, {q, keys}, masked("index.qk", of_heads), kPart);
+    const TensorId positive = builder_.map(named("index.relu"), scalar_relu(), {products}, kPart);
+    const TensorId scores =
+        builder_.emit(named("index.scores"), kind, {positive, weights},
+                      masked("index.scores", {axes().batch, axes().queries, axes().keys}), kPart);
+    builder_.end_region(scores, kNoTensor);
+    return scores;
   }
 
   TensorId key_matrix() {
@@ -65,9 +130,13 @@ class LatentAttentionBuilder {
   }
 
   TensorId cached(const char* part, const Axes& widths, TensorId fresh) {
+    return cached_for(attention_.mask, part, widths, fresh);
+  }
+  TensorId cached_for(const AttentionMask& mask, const char* part, const Axes& widths,
+                      TensorId fresh) {
     Axes all = {axes().batch, axes().keys};
     all.insert(all.end(), widths.begin(), widths.end());
-    return add_cache(builder_, named(part), all, attention_.mask, fresh);
+    return add_cache(builder_, named(part), all, mask, fresh);
   }
   TensorId on_keys(const char* part, TensorId x, const Axes& widths) {
     Axes all = {axes().batch, axes().keys};
@@ -162,6 +231,7 @@ class LatentAttentionBuilder {
   Axis nope_ = symbol_axis("Hn");
   Axis rope_ = symbol_axis("Hr");
   Axis value_ = symbol_axis("Hv");
+  TensorId query_latent_ = kNoTensor;
   TensorId q_nope_ = kNoTensor;
   TensorId q_rope_ = kNoTensor;
   TensorId latent_ = kNoTensor;       // [B,T,Ckv], normalised

@@ -1,6 +1,7 @@
 // One layer: how attention and feed-forward sit between norms and residual additions.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "flopwise/base/error.h"
@@ -34,10 +35,16 @@ class LayerBuilder {
       }
       if (layer_.cross) y = sublayer("cross", y, [&](TensorId n) { return cross_attention(n); });
       if (!std::holds_alternative<NoFeedForward>(layer_.feed_forward)) {
-        y = sublayer("mlp", y, [&](TensorId n) { return feed_forward(n); });
+        y = sublayer("mlp", y, [&, x = y](TensorId n) { return feed_forward(n, x); });
       }
     }
-    builder_.graph().outputs = {y};
+    if (layer_.per_layer_dim > 0) y = with_own_embedding(y);
+    if (layer_.scaled_output) {
+      y = builder_.map("scale_output", scalar_scale(0.25), {y}, Component::kOther);
+    }
+    // The residual stream before the keys and values that a layer gives.
+    std::vector<TensorId>& outputs = builder_.graph().outputs;
+    outputs.insert(outputs.begin(), y);
     return std::move(builder_.graph());
   }
 
@@ -88,7 +95,7 @@ class LayerBuilder {
     const TensorId in = builder_.norm("attention.norm", x, layer_.norm);
     const TensorId mlp_in = layer_.shared_norm ? in : builder_.norm("mlp.norm", x, layer_.norm);
     TensorId a = self_attention(in);
-    TensorId m = feed_forward(mlp_in);
+    TensorId m = feed_forward(mlp_in, x);
     a = builder_.dropout("attention.dropout", a, dropout(), Component::kOther);
     m = builder_.dropout("mlp.dropout", m, dropout(), Component::kOther);
     const TensorId sum = builder_.add("attention.residual", x, a, Component::kOther);
@@ -110,11 +117,51 @@ class LayerBuilder {
     return add_attention(builder_, "cross", *layer_.cross, workload_, {x, memory, kNoTensor});
   }
 
-  TensorId feed_forward(TensorId x) {
+  // `stream` is what x is the norm of.
+  TensorId feed_forward(TensorId x, TensorId stream) {
     if (const auto* mlp = std::get_if<Mlp>(&layer_.feed_forward)) {
       return add_mlp(builder_, "mlp", *mlp, {"F", Expr::symbol("F")}, x);
     }
-    return add_moe(builder_, std::get<Moe>(layer_.feed_forward), x);
+    return add_moe(builder_, std::get<Moe>(layer_.feed_forward), x, stream);
+  }
+
+  // y + norm((gelu(y Wgate) * e) Wup), e = (norm(E Wproject) + table[token]) / sqrt(2), E the
+  // shared embedding of the token. The norm has one weight for all layers.
+  TensorId with_own_embedding(TensorId y) {
+    constexpr Component kPart = Component::kEmbedding;
+    const StackAxes& a = builder_.axes();
+    const Axis width = symbol_axis("Pl");
+    const Axes of_width = {a.batch, a.queries, width};
+    const TensorId ids = builder_.index_input("embed.ids", {a.batch, a.queries});
+    const TensorId table =
+        builder_.parameter("per_layer.tokens.weight", {symbol_axis("Vl"), width}, kPart);
+    const TensorId rows =
+        builder_.emit("per_layer.tokens", Gather{}, {ids, table},
+                      builder_.activation("per_layer.tokens", of_width, kPart), kPart);
+    const double root = std::sqrt(static_cast<double>(layer_.per_layer_dim));
+    const TensorId scaled =
+        builder_.map("per_layer.scale_tokens", scalar_scale(root), {rows}, kPart);
+    const TensorId embedded = builder_.input("embedded", builder_.hidden(), true);
+    const TensorId projected =
+        builder_.linear("per_layer.project", embedded, {a.model, width}, of_width, kPart);
+    const TensorId small =
+        builder_.map("per_layer.scale_projection", scalar_scale(0.25), {projected}, kPart);
+    const TensorId normed =
+        builder_.norm("per_layer.project_norm", small, NormKind::kRmsNoParams, 1);
+    const TensorId weight = builder_.input("per_layer.norm_weight", {width}, true);
+    const TensorId weighted =
+        builder_.map("per_layer.project_weight", scalar_mul(), {normed, weight}, Component::kNorm);
+    const TensorId sum = builder_.add("per_layer.add", weighted, scaled, kPart);
+    const TensorId own =
+        builder_.map("per_layer.scale", scalar_scale(std::sqrt(0.5)), {sum}, kPart);
+    const TensorId gate =
+        builder_.linear("per_layer.gate", y, {a.model, width}, of_width, Component::kOther);
+    const TensorId gated = builder_.map("per_layer.gated", scalar_gated(scalar_gelu_tanh()),
+                                        {gate, own}, Component::kOther);
+    const TensorId up = builder_.linear("per_layer.up", gated, {width, a.model}, builder_.hidden(),
+                                        Component::kOther);
+    return builder_.add("per_layer.residual", y, builder_.norm("per_layer.norm", up, layer_.norm),
+                        Component::kOther);
   }
 
   // One learned bias per head and pair, the same for every layer of the stack.
@@ -154,6 +201,10 @@ void add_sizes(const Attention& attention, Sizes& sizes) {
     sizes["Ckv"] = latent.kv_rank;
     sizes["Hn"] = latent.nope_dim;
     sizes["Hr"] = latent.rope_dim;
+    if (latent.indexer) {
+      sizes["Ni"] = latent.indexer->heads;
+      sizes["Hi"] = latent.indexer->head_dim;
+    }
   }
   switch (attention.mask.kind) {
     case MaskKind::kFull:
@@ -170,6 +221,9 @@ void add_sizes(const Attention& attention, Sizes& sizes) {
       break;
     case MaskKind::kPrefix:
       sizes["P"] = attention.mask.size;
+      break;
+    case MaskKind::kTopK:
+      sizes["Sx"] = attention.mask.size;
       break;
   }
 }
@@ -210,6 +264,8 @@ Sizes sizes_of(const Layer& layer) {
     if (moe->shared_d_ff > 0) sizes["Fs"] = moe->shared_d_ff;
     if (moe->latent_dim > 0) sizes["Dl"] = moe->latent_dim;
   }
+  if (layer.per_layer_dim > 0) sizes["Pl"] = layer.per_layer_dim;
+  if (layer.per_layer_dim > 0) sizes["Vl"] = layer.per_layer_rows;
   return sizes;
 }
 

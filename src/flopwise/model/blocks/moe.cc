@@ -8,16 +8,21 @@ namespace {
 
 class MoeBuilder {
  public:
-  MoeBuilder(BlockBuilder& builder, const Moe& moe, TensorId x)
-      : builder_(builder), moe_(moe), x_(x) {}
+  MoeBuilder(BlockBuilder& builder, const Moe& moe, TensorId x, TensorId stream)
+      : builder_(builder), moe_(moe), x_(x), routed_in_(x), router_in_(x) {
+    if (!moe_.own_norms) return;
+    routed_in_ = builder_.norm("experts.norm", stream, NormKind::kRms);
+    router_in_ = scaled_by_vector(builder_.norm("router.norm", stream, NormKind::kRmsNoParams));
+  }
 
   TensorId build() {
     route();
     TensorId out = routed_experts();
-    if (moe_.shared_d_ff > 0) {
-      out = builder_.add("moe.add_shared", out, shared_experts(), Component::kMlp);
-    }
-    return out;
+    if (moe_.own_norms) out = builder_.norm("experts.post_norm", out, NormKind::kRms);
+    if (moe_.shared_d_ff == 0) return out;
+    TensorId shared = shared_experts();
+    if (moe_.own_norms) shared = builder_.norm("shared.post_norm", shared, NormKind::kRms);
+    return builder_.add("moe.add_shared", out, shared, Component::kMlp);
   }
 
  private:
@@ -32,8 +37,9 @@ class MoeBuilder {
   // Sets weights_ [B,T,k] and choice_ [B,T,k].
   void route() {
     constexpr Component kPart = Component::kRouter;
-    TensorId scores = builder_.linear_bias("router.scores", x_, {builder_.axes().model, experts_},
-                                           tokens(experts_), moe_.router_bias, {experts_}, kPart);
+    TensorId scores =
+        builder_.linear_bias("router.scores", router_in_, {builder_.axes().model, experts_},
+                             tokens(experts_), moe_.router_bias, {experts_}, kPart);
     if (moe_.score == RouterScore::kSoftmaxThenTopK) {
       scores = softmax("router.softmax", scores, experts_);
     } else if (moe_.score == RouterScore::kSigmoidThenTopK) {
@@ -63,9 +69,28 @@ class MoeBuilder {
       builder_.emit("router.sum", Sum{}, {weights_}, total, kPart);
       weights_ = builder_.map("router.renormalise", scalar_div(), {weights_, total}, kPart);
     }
+    if (moe_.own_norms) scale_by_expert();
     if (moe_.scaling != 1) {
       weights_ = builder_.map("router.scale", scalar_scale(moe_.scaling), {weights_}, kPart);
     }
+  }
+
+  // x times a learned vector [D] over sqrt(D).
+  TensorId scaled_by_vector(TensorId x) {
+    constexpr Component kPart = Component::kRouter;
+    const TensorId vector =
+        builder_.parameter("router.scale.weight", {builder_.axes().model}, kPart);
+    const TensorId scaled = builder_.map("router.scale_input", scalar_mul(), {x, vector}, kPart);
+    return builder_.map("router.scale_root", scalar_scale(0.25), {scaled}, kPart);
+  }
+
+  // Each chosen weight times a learned number of its expert.
+  void scale_by_expert() {
+    constexpr Component kPart = Component::kRouter;
+    const TensorId table = builder_.parameter("router.expert_scale.weight", {experts_}, kPart);
+    const TensorId chosen = builder_.activation("router.expert_scale", tokens(active_), kPart);
+    builder_.emit("router.expert_scale", Gather{}, {choice_, table}, chosen, kPart);
+    weights_ = builder_.map("router.scaled", scalar_mul(), {weights_, chosen}, kPart);
   }
 
   TensorId softmax(const std::string& name, TensorId x, const Axis& over) {
@@ -99,9 +124,9 @@ class MoeBuilder {
     const Mlp& mlp = moe_.expert;
     const bool is_latent = moe_.latent_dim > 0;
     const Axis model = is_latent ? Axis{"Dl", Expr::symbol("Dl")} : a.model;
-    const TensorId in =
-        is_latent ? builder_.linear("experts.latent_in", x_, {a.model, model}, tokens(model), kPart)
-                  : x_;
+    const TensorId in = is_latent ? builder_.linear("experts.latent_in", routed_in_,
+                                                    {a.model, model}, tokens(model), kPart)
+                                  : routed_in_;
     const TensorId sent = builder_.activation("experts.dispatch", copies(model), kPart);
     builder_.emit("experts.dispatch", Dispatch{}, {in, choice_}, sent, kPart);
     const ScalarProgram act = activation_program(mlp.activation);
@@ -139,6 +164,8 @@ class MoeBuilder {
   BlockBuilder& builder_;
   const Moe& moe_;
   TensorId x_;
+  TensorId routed_in_;
+  TensorId router_in_;
   Axis experts_{"E", Expr::symbol("E")};
   Axis active_{"k", Expr::symbol("k")};
   Axis width_{"F", Expr::symbol("F")};
@@ -148,8 +175,8 @@ class MoeBuilder {
 
 }  // namespace
 
-TensorId add_moe(BlockBuilder& builder, const Moe& moe, TensorId x) {
-  return MoeBuilder(builder, moe, x).build();
+TensorId add_moe(BlockBuilder& builder, const Moe& moe, TensorId x, TensorId stream) {
+  return MoeBuilder(builder, moe, x, stream).build();
 }
 
 }  // namespace flopwise

@@ -272,6 +272,7 @@ std::vector<LayerGroup> read_layers(Config& config, const Layer& base) {
       layer.attention->position = PositionKind::kNone;
       layer.attention->rotary_dim = 0;
     }
+    if (plan.shares_choice(i)) layer.attention->latent->indexer.reset();
     if (plan.is_recurrent(i)) {
       layer.attention.reset();
       layer.recurrence = plan.hybrid.recurrence;

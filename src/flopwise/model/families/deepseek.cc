@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 #include "flopwise/base/error.h"
 #include "flopwise/base/units.h"
@@ -63,6 +64,22 @@ bool read_choice(Config& config, RouterScore score) {
   return method == "noaux_tc";
 }
 
+void read_indexer(Config& config, Attention& attention) {
+  Indexer indexer;
+  indexer.heads = read_size(config, "index_n_heads", 64);
+  indexer.head_dim = read_size(config, "index_head_dim", 128);
+  attention.latent->indexer = indexer;
+  attention.mask = {MaskKind::kTopK, read_size(config, "index_topk", 2048)};
+  if (indexer.head_dim < attention.latent->rope_dim) {
+    throw UserError(fmt::format("{}: expected at least qk_rope_head_dim = {}, got {}",
+                                config.fields.where("index_head_dim"), attention.latent->rope_dim,
+                                indexer.head_dim));
+  }
+  config.model.assumptions.emplace_back(
+      "the indexer's choice is counted as the latest keys, its Hadamard transform and its own loss "
+      "are not counted");
+}
+
 }  // namespace
 
 Attention read_latent_attention(Config& config) {
@@ -92,7 +109,29 @@ Attention read_latent_attention(Config& config) {
                     fields.where("attention_bias")));
   }
   read_meaningless_sizes(config, attention);
+  if (config.family.indexer) read_indexer(config, attention);
   return attention;
+}
+
+std::vector<bool> read_shared_choices(Config& config, std::int64_t layers) {
+  const std::string_view field = "indexer_types";
+  const std::vector<std::string> types = config.fields.texts_or(field, {});
+  if (types.empty()) return {};
+  if (static_cast<std::int64_t>(types.size()) != layers) {
+    throw UserError(fmt::format("{}: expected {} entries, one a layer, got {}",
+                                config.fields.where(field), layers, types.size()));
+  }
+  std::vector<bool> shared;
+  for (const std::string& type : types) {
+    const bool is_known = type == "full" || (type == "shared" && !shared.empty());
+    if (!is_known) {
+      throw UserError(fmt::format("{}[{}]: expected {}, got {}", config.fields.where(field),
+                                  shared.size(), shared.empty() ? "full" : "full or shared",
+                                  quoted(type)));
+    }
+    shared.push_back(type == "shared");
+  }
+  return shared;
 }
 
 Moe read_deepseek_moe(Config& config, const Mlp& mlp) {
@@ -132,6 +171,15 @@ void read_mtp_layers(Config& config, const Stack& stack) {
   config.model.mtp = *last;
   config.model.mtp->name = "mtp";
   config.model.mtp->repeat = count;
+  if (config.family.indexer) {
+    // An MTP layer chooses for itself.
+    for (const LayerGroup& group : stack.groups) {
+      const std::optional<Attention>& attention = group.layer.attention;
+      if (attention && attention->latent->indexer) {
+        config.model.mtp->layer.attention->latent->indexer = attention->latent->indexer;
+      }
+    }
+  }
 }
 
 }  // namespace flopwise

@@ -156,6 +156,7 @@ struct Family {
   std::int64_t first_dense = 0;                        // the same
   HybridPlan (*hybrid)(Config& config, std::int64_t layers) = nullptr;
   bool latent = false;                  // latent attention (deepseek.h)
+  bool indexer = false;                 // index_n_heads, index_head_dim, index_topk, of latent
   std::int64_t absent_query_rank = 0;   // q_lora_rank when absent, of latent
   std::int64_t absent_value_dim = 128;  // v_head_dim when absent, of latent
   Softcap softcap = Softcap::kNoField;
@@ -229,6 +230,7 @@ void adjust_cohere2(Config& config, Layer& layer, Stack& stack);
 void adjust_dbrx(Config& config, Layer& layer, Stack& stack);
 void adjust_falcon(Config& config, Layer& layer, Stack& stack);
 
+void read_gemma4(Config& config);  // text_config, or the text model alone
 void read_llama4(Config& config);  // text_config, or the text model alone
 
 void read_mamba(Config& config);

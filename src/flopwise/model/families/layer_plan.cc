@@ -6,6 +6,7 @@
 
 #include "flopwise/base/error.h"
 #include "flopwise/base/units.h"
+#include "flopwise/model/families/deepseek.h"
 #include "flopwise/model/families/fields.h"
 
 namespace flopwise {
@@ -226,6 +227,22 @@ MoePlan read_moe_plan(Config& config, std::int64_t layers) {
   return plan;
 }
 
+// mlp_layer_types lists what first_k_dense_replace says.
+void check_listed_experts(Config& config, const LayerPlan& plan) {
+  const std::string_view field = "mlp_layer_types";
+  const std::vector<std::string> types = config.fields.texts_or(field, {});
+  if (!types.empty() && static_cast<std::int64_t>(types.size()) != plan.layers) {
+    throw UserError(fmt::format("{}: expected {} entries, one a layer, got {}",
+                                config.fields.where(field), plan.layers, types.size()));
+  }
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const char* expected = plan.is_moe(static_cast<std::int64_t>(i)) ? "sparse" : "dense";
+    if (types[i] == expected) continue;
+    throw UserError(fmt::format("{}[{}]: expected {}, as first_k_dense_replace says, got {}",
+                                config.fields.where(field), i, expected, quoted(types[i])));
+  }
+}
+
 }  // namespace
 
 bool WindowPlan::has_window(std::int64_t i) const {
@@ -235,6 +252,10 @@ bool WindowPlan::has_window(std::int64_t i) const {
 
 bool MoePlan::is_moe(std::int64_t i) const {
   return any && i >= first && (i + 1) % step == 0 && dense.count(i) == 0;
+}
+
+bool LayerPlan::shares_choice(std::int64_t i) const {
+  return !shared_choices.empty() && shared_choices[static_cast<std::size_t>(i)];
 }
 
 bool LayerPlan::is_recurrent(std::int64_t i) const {
@@ -259,7 +280,7 @@ LayerPattern LayerPlan::pattern() const {
   pattern.period = std::max({experts.step, windows.full_period, nope.period});
   pattern.breaks = {windows.first, experts.first};
   for (const std::vector<bool>* listed :
-       {&windows.listed, &nope.without, &hybrid.recurrent, &hybrid.experts}) {
+       {&windows.listed, &nope.without, &hybrid.recurrent, &hybrid.experts, &shared_choices}) {
     for (std::size_t i = 1; i < listed->size(); ++i) {
       if ((*listed)[i] == (*listed)[i - 1]) continue;
       pattern.breaks.push_back(static_cast<std::int64_t>(i));
@@ -281,6 +302,7 @@ std::string LayerPlan::kind_of(std::int64_t i) const {
     const std::string mixer = is_recurrent(i) ? name_of(*hybrid.recurrence) : "attention";
     return experts.any ? mixer + "_" + feed_forward : mixer;
   }
+  if (!shared_choices.empty()) return feed_forward + (shares_choice(i) ? "_sharing" : "_choosing");
   if (!experts.any) return window;
   return windows.size > 0 ? window + "_" + feed_forward : feed_forward;
 }
@@ -296,6 +318,10 @@ LayerPlan read_layer_plan(Config& config) {
   }
   plan.experts = read_moe_plan(config, plan.layers);
   plan.nope = read_nope_plan(config, plan.layers);
+  if (config.family.indexer) {
+    plan.shared_choices = read_shared_choices(config, plan.layers);
+    check_listed_experts(config, plan);
+  }
   return plan;
 }
 

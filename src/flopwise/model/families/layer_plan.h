@@ -42,7 +42,10 @@ struct LayerPlan {
   MoePlan experts;
   NopePlan nope;
   HybridPlan hybrid;
+  std::vector<bool>
+      shared_choices;  // one entry a layer: no indexer of its own; empty: all have one
 
+  bool shares_choice(std::int64_t i) const;
   bool is_recurrent(std::int64_t i) const;
   bool is_moe(std::int64_t i) const;
   bool has_positions(std::int64_t i) const;
