@@ -132,17 +132,16 @@ Program build_mtp_program(const Model& model, const Workload& workload) {
   return program;
 }
 
-std::int64_t patches_of_image(const Model& model) {
+std::int64_t positions_of_tower(const Model& tower) {
   constexpr std::int64_t kUsual = 1024;
-  return model.vision && model.vision->context > 0 ? model.vision->context : kUsual;
+  return tower.context > 0 ? tower.context : kUsual;
 }
 
-Program build_vision_program(const Model& model, std::int64_t patches) {
-  if (!model.vision) return {};
-  Workload image;
-  image.mode = Mode::kForward;
-  image.seq_len = image.context = patches;
-  return build_program(*model.vision, image);
+Program build_tower_program(const Model& tower, std::int64_t positions) {
+  Workload whole;
+  whole.mode = Mode::kForward;
+  whole.seq_len = whole.context = positions;
+  return build_program(tower, whole);
 }
 
 Program build_training_program(const Model& model, const Workload& workload,

@@ -273,9 +273,16 @@ void LayerList::add(const std::string& name, const Layer& layer, std::int64_t re
   }
 }
 
+const Model* find_tower(const Model& model, std::string_view name) {
+  for (const Tower& tower : model.towers) {
+    if (tower.name == name) return tower.model.get();
+  }
+  return nullptr;
+}
+
 void validate(const Model& model) {
   Validator(model).run();
-  if (model.vision) Validator(*model.vision).run();
+  for (const Tower& tower : model.towers) Validator(*tower.model).run();
 }
 
 const char* name_of(NormKind kind) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -305,6 +306,16 @@ struct Head {
   friend bool operator==(const Head&, const Head&) = default;
 };
 
+struct Model;
+
+// Turns images or sound into positions of the model beside it: parameters of its own, run by
+// itself.
+struct Tower {
+  std::string name;  // "vision", "audio"
+  std::shared_ptr<const Model> model;
+  friend bool operator==(const Tower&, const Tower&) = default;
+};
+
 struct Model {
   std::string name;    // "llama-3-8b", or the letters as given
   std::string family;  // "llama"; "letters"
@@ -321,12 +332,13 @@ struct Model {
   // Layers that predict further tokens in training, each beside two norms and a matrix that joins a
   // hidden state and an embedding (DeepSeek-V3): apart from the model, in no count but their own.
   std::optional<LayerGroup> mtp;
-  // The tower that turns images into positions of this model: parameters of its own, run beside it.
-  // A model that has itself patch_values has none.
-  std::shared_ptr<const Model> vision;
+  std::vector<Tower> towers;             // each name once; a tower has none itself
   std::vector<std::string> assumptions;  // what a reader took for granted, one line each; printed
   friend bool operator==(const Model&, const Model&) = default;
 };
+
+// The tower of that name; nullptr where the model has none.
+const Model* find_tower(const Model& model, std::string_view name);
 
 // UserError (one line: model, field, value, what was expected) unless every size is 1 ... 2^40,
 // kv_heads divides heads, rotary_dim is even and at most head_dim, active_experts <= experts, and

@@ -181,8 +181,9 @@ std::int64_t head_params(const Model& model) {
 }
 
 std::int64_t params_of(const Model& model) {
-  return embedding_params(model) + head_params(model) +
-         (model.vision ? params_of(*model.vision) : 0) +
+  std::int64_t towers = 0;
+  for (const Tower& tower : model.towers) towers += params_of(*tower.model);
+  return towers + embedding_params(model) + head_params(model) +
          (model.encoder ? stack_params(model.d_model, *model.encoder) : 0) +
          (model.decoder ? stack_params(model.d_model, *model.decoder) : 0);
 }

@@ -31,7 +31,7 @@ class Shrinker {
     if (embedding.source_positions > 0) embedding.source_positions = draw_.of("R") + 2;
     if (model.head.labels > 0) model.head.labels = draw_.of("labels");
     shrink(model.head.projector);
-    model.vision.reset();  // proven by itself
+    model.towers.clear();  // proven by itself
     if (model.encoder) shrink(*model.encoder);
     if (model.decoder) shrink(*model.decoder);
     return model;

@@ -100,19 +100,21 @@ Analysis analysis(const CountResult& result) {
   return analyse(input);
 }
 
-// The tower counts among the parameters; what images cost is said for one of them.
-void add_vision(CountResult& result) {
-  if (!result.model.vision) return;
-  ImageCost image;
-  image.patches = patches_of_image(result.model);
-  const Program tower = build_vision_program(result.model, image.patches);
-  const Params params = params_of(tower);
-  result.vision = params.total;
-  result.cost.params += params;
-  image.flops = in_context("image", [&] {
-    return cost_of(tower, {result.fusion, result.types}).forward;
-  });
-  result.image = image;
+// Towers count among the parameters; what images cost is said for one of them.
+void add_towers(CountResult& result) {
+  for (const Tower& tower : result.model.towers) {
+    TowerCost cost;
+    cost.name = tower.name;
+    cost.positions = positions_of_tower(*tower.model);
+    const Program program = build_tower_program(*tower.model, cost.positions);
+    const Params params = params_of(program);
+    cost.params = params.total;
+    result.cost.params += params;
+    cost.flops = in_context(tower.name, [&] {
+      return cost_of(program, {result.fusion, result.types}).forward;
+    });
+    result.towers.push_back(std::move(cost));
+  }
 }
 
 // What the reader of the model did not know but the workload shows.
@@ -179,7 +181,7 @@ CountResult count_model(const Model& model, const CountRequest& request) {
                     request.remat.kind != RematKind::kNone);
   });
   result.text = result.cost.params;
-  add_vision(result);
+  add_towers(result);
   return result;
 }
 

@@ -54,9 +54,9 @@ TEST(CountJson, Schema) {
   EXPECT_THAT(keys(json),
               ElementsAre("activations", "analysis", "arithmetic_intensity", "assumptions",
                           "blocks", "bytes", "flops", "image", "kv_cache", "model", "ops", "params",
-                          "schema", "sizes", "workload"));
-  EXPECT_THAT(keys(json["params"]), ElementsAre("active", "by_component", "embedding", "mtp",
-                                                "non_embedding", "total", "vision"));
+                          "schema", "sizes", "sound", "workload"));
+  EXPECT_THAT(keys(json["params"]), ElementsAre("active", "audio", "by_component", "embedding",
+                                                "mtp", "non_embedding", "total", "vision"));
   EXPECT_THAT(keys(json["params"]["by_component"]),
               ElementsAre("attention", "embedding", "mlp", "norm", "other", "recurrence", "router",
                           "unembedding"));
@@ -160,8 +160,9 @@ TEST(CountText, RulesOfThumbLeaveOutTheTower) {
   request.workload.mode = Mode::kForward;
   request.workload.seq_len = 8;
   const CountResult r = count("qwen3-vl-8b", request);
-  EXPECT_EQ(r.vision + r.text.total, r.cost.params.total);
-  EXPECT_EQ(r.six_n_d, Count(2 * 8) * (r.cost.params.active - r.vision));
+  ASSERT_EQ(r.towers.size(), 1);
+  EXPECT_EQ(r.towers[0].params + r.text.total, r.cost.params.total);
+  EXPECT_EQ(r.six_n_d, Count(2 * 8) * (r.cost.params.active - r.towers[0].params));
   const std::string text = count_text({r}, Explain::kYes);
   EXPECT_THAT(text, HasSubstr("2 * 8,190,735,360 active parameters * 8 tokens = 131,051,765,760"));
   EXPECT_THAT(text, HasSubstr("/ 8,190,735,360"));

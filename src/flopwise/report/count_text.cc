@@ -138,7 +138,9 @@ std::string params_table(const CountResult& r) {
     table.add_row({"active per token", params.active.grouped(),
                    percent(Rational(params.active) / Rational(params.total))});
   }
-  if (r.image) table.add_row({"vision tower, of the total", r.vision.grouped(), ""});
+  for (const TowerCost& tower : r.towers) {
+    table.add_row({tower.name + " tower, of the total", tower.params.grouped(), ""});
+  }
   if (r.mtp != Count(0)) table.add_row({"multi-token prediction, apart", r.mtp.grouped(), ""});
   table.add_row({"without embedding and head", (params.total - params.embedding()).grouped(),
                  percent(Rational(params.total - params.embedding()) / Rational(params.total))});

@@ -4,9 +4,13 @@
 
 namespace flopwise {
 
+Params params_of_tower(const Model& tower) {
+  return params_of(build_tower_program(tower, positions_of_tower(tower)));
+}
+
 Params params_of_model(const Model& model) {
   Params params = params_of(build_one_token(model, Mode::kForward));
-  if (model.vision) params += params_of(build_vision_program(model, patches_of_image(model)));
+  for (const Tower& tower : model.towers) params += params_of_tower(*tower.model);
   return params;
 }
 

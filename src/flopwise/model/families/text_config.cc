@@ -50,7 +50,9 @@ void read_with_tower(Config& config) {
   }
   Model& model = config.model;
   if (config.fields.has("vision_config")) {
-    model.vision = read_tower(config, "vision_config", *config.family.tower, model.d_model);
+    model.towers = {
+        {"vision", read_tower(config, "vision_config", *config.family.tower, model.d_model)}
+    };
   } else {
     model.assumptions.emplace_back("no vision_config: the language model alone");
   }
