@@ -28,6 +28,9 @@ Program build_tower_program(const Model& tower, std::int64_t positions);
 // What the tower is made for, or 1024.
 std::int64_t positions_of_tower(const Model& tower);
 
+// What Model::unused holds, as if it ran on one position; without it an empty program.
+Program build_unused_program(const Model& model);
+
 // The forward pass with backward and recomputation appended to every block. UserError if a `save:`
 // list names nothing.
 Program build_training_program(const Model& model, const Workload& workload,

@@ -185,10 +185,14 @@ Projector any_projector() {
   projector.pools = merges && pick(3) == 0;
   if (coin()) projector.norm = any_norm();
   projector.norm_merged = merges && !projector.pools && coin();
-  projector.inner = coin() ? 40 : 0;
+  if (coin())
+    projector.inner = {
+        {.width = 40, .bias = projector.bias, .activation = Activation::kGelu}
+    };
   projector.out = 30;
   projector.bias = coin();
-  projector.merged_copies = merges && !projector.pools && projector.inner > 0 && coin() ? 3 : 0;
+  projector.merged_copies =
+      merges && !projector.pools && !projector.inner.empty() && coin() ? 3 : 0;
   projector.scalars = pick(3) == 0 ? 1 : 0;
   return projector;
 }

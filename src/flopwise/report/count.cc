@@ -7,6 +7,7 @@
 
 #include "flopwise/base/error.h"
 #include "flopwise/model/build.h"
+#include "flopwise/report/model_params.h"
 
 namespace flopwise {
 namespace {
@@ -107,8 +108,12 @@ void add_towers(CountResult& result) {
     cost.name = tower.name;
     cost.positions = positions_of_tower(*tower.model);
     const Program program = build_tower_program(*tower.model, cost.positions);
-    const Params params = params_of(program);
+    Params params = params_of(program);
+    const Params unused = unused_params_of(*tower.model);
+    params += unused;
     cost.params = params.total;
+    cost.unused = unused.total;
+    result.unused += unused.total;
     result.cost.params += params;
     cost.flops = in_context(tower.name, [&] {
       return cost_of(program, {result.fusion, result.types}).forward;
@@ -181,6 +186,9 @@ CountResult count_model(const Model& model, const CountRequest& request) {
                     request.remat.kind != RematKind::kNone);
   });
   result.text = result.cost.params;
+  const Params unused = unused_params_of(model);
+  result.cost.params += unused;
+  result.unused = unused.total;
   add_towers(result);
   return result;
 }

@@ -34,6 +34,7 @@ struct CountRequest {
 struct TowerCost {
   std::string name;
   Count params;  // among cost.params
+  Count unused;  // of these, stored and in no step
   std::int64_t positions = 0;
   Flops flops;
 };
@@ -54,7 +55,8 @@ struct CountResult {
   Rational six_n_d_ratio;
   Params text;  // without the towers: of what a step runs, which N of 6*N*D and the shares are of
   std::vector<TowerCost> towers;
-  Count mtp;  // parameters of multi-token-prediction layers, in no other count
+  Count unused;  // parameters that are stored and in no step, the towers' too; in the total only
+  Count mtp;     // parameters of multi-token-prediction layers, in no other count
   const Convention* convention = nullptr;
   ConventionFlops by_convention;
 };

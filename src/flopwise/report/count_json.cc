@@ -87,6 +87,7 @@ Json params(const CountResult& result) {
       .add("mtp", result.mtp)
       .add("vision", params_of_tower(result, "vision"))
       .add("audio", params_of_tower(result, "audio"))
+      .add("unused", result.unused)
       .add("by_component", std::move(by_component));
 }
 

@@ -55,8 +55,9 @@ TEST(CountJson, Schema) {
               ElementsAre("activations", "analysis", "arithmetic_intensity", "assumptions",
                           "blocks", "bytes", "flops", "image", "kv_cache", "model", "ops", "params",
                           "schema", "sizes", "sound", "workload"));
-  EXPECT_THAT(keys(json["params"]), ElementsAre("active", "audio", "by_component", "embedding",
-                                                "mtp", "non_embedding", "total", "vision"));
+  EXPECT_THAT(keys(json["params"]),
+              ElementsAre("active", "audio", "by_component", "embedding", "mtp", "non_embedding",
+                          "total", "unused", "vision"));
   EXPECT_THAT(keys(json["params"]["by_component"]),
               ElementsAre("attention", "embedding", "mlp", "norm", "other", "recurrence", "router",
                           "unembedding"));
@@ -166,6 +167,27 @@ TEST(CountText, RulesOfThumbLeaveOutTheTower) {
   const std::string text = count_text({r}, Explain::kYes);
   EXPECT_THAT(text, HasSubstr("2 * 8,190,735,360 active parameters * 8 tokens = 131,051,765,760"));
   EXPECT_THAT(text, HasSubstr("/ 8,190,735,360"));
+}
+
+// What follows the last layer, where it is no vocabulary.
+TEST(CountText, NamesTheHead) {
+  CountRequest request;
+  request.workload.mode = Mode::kForward;
+  request.workload.seq_len = 8;
+  const auto text = [&](const char* model) {
+    return count_text({count(model, request)}, Explain::kNo);
+  };
+  EXPECT_THAT(text("vit-base"), HasSubstr("full mask, pooler"));
+  EXPECT_THAT(text("clip-vit-large"), HasSubstr("causal mask, projector"));
+  EXPECT_THAT(text("llama-3-8b"), HasSubstr("causal mask, untied head"));
+}
+
+// Labels and single numbers are no multiple of a block of 32.
+TEST(Count, QuantisedWeightsOfEncoders) {
+  CountRequest request;
+  request.weights = "q8_0";
+  request.workload.mode = Mode::kForward;
+  EXPECT_GT(count("clip-vit-large", request).cost.bytes.weights, Count(0));
 }
 
 TEST(Conventions, MegatronAndPalm) {

@@ -144,9 +144,11 @@ std::string explain_params(const Model& model) {
     std::string prefix;
     Program program;
   };
-  std::vector<Part> parts = {{"", build_one_token(model, Mode::kForward)}};
+  std::vector<Part> parts = {{"", build_one_token(model, Mode::kForward)},
+                             {"", build_unused_program(model)}};
   for (const auto& [name, tower] : model.towers) {
     parts.push_back({name + ".", build_tower_program(*tower, positions_of_tower(*tower))});
+    parts.push_back({name + ".", build_unused_program(*tower)});
   }
   TextTable table({{"parameters", Align::kLeft},
                    {"one", Align::kLeft},
