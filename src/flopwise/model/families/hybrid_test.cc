@@ -255,6 +255,11 @@ TEST(Towers, RefuseWhatTheyDoNotUnderstand) {
   }),
             "config.json: vision_config.deepstack_visual_indexes[1]: expected each layer once, got "
             "1 again");
+  EXPECT_EQ(vision({
+                {"num_position_embeddings", 15}
+  }),
+            "config.json: vision_config.num_position_embeddings: expected a square, the rows of as "
+            "many patches across as down, got 15");
   json text = kVl;
   text["vision_config"] = 7;
   EXPECT_EQ(error_of(text, json::object()),
