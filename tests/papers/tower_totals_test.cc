@@ -258,9 +258,9 @@ TEST(TowerTotals, MiniCpmV) {
 }
 
 // Whisper's encoder of 128 mel bins: 3*128*1280 + 1280 + 3*1280^2 + 1280 + 1500*1280 + 32*(4*1280^2
-// + 3*1280 + 2*1280*5120 + 5120 + 1280 + 4*1280) + 2*1280; (1280 + 1)*4096.
+// + 3*1280 + 2*1280*5120 + 5120 + 1280 + 4*1280); the projector 2*1280 + (1280 + 1)*4096.
 TEST(TowerTotals, Qwen2Audio) {
-  expect_parts("Qwen2-Audio-7B", kFormula, {7'754'878'976, 636'968'960, 5'246'976, 8'397'094'912},
+  expect_parts("Qwen2-Audio-7B", kFormula, {7'754'878'976, 636'966'400, 5'249'536, 8'397'094'912},
                R"({"model_type": "qwen2_audio",
          "architectures": ["Qwen2AudioForConditionalGeneration"], "audio_config": {
          "activation_function": "gelu", "d_model": 1280, "encoder_attention_heads": 20,

@@ -91,6 +91,10 @@ void add_audio_tower(Config& config, const AudioRow& row) {
       config.fields.raw(field), config.fields.object(field), family, {}, config.leaves_out};
   auto model = std::make_shared<Model>(read_audio(tower, row, out));
   tower.fields.integer_or("output_dim", out, out, out);
+  if (row.unused_rows > 0) {
+    tower.model.assumptions.push_back(
+        fmt::format("{} rows that mark a sound are stored, in no step", row.unused_rows));
+  }
   tower.fields.text_or("model_type", "");
   tower.fields.mark_read("tie_word_embeddings");  // it has no vocabulary
   if (tower.fields.has("n_window")) {
