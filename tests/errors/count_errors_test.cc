@@ -102,7 +102,7 @@ TEST(CountErrors, Files) {
       {"count twice.json",
        "twice.json: line 2, column 19: key 'vocab_size' occurs twice in one object"             },
       {"count bidi.json",
-       "bidi.json: unknown model_type 'll\\u202eama\\u2028', nearest: llama, llama4, bloom"     },
+       "bidi.json: unknown model_type 'll\\u202eama\\u2028', nearest: llama, llama4, llava"     },
       {"count odd.json",
        "odd.json: hidden_size: expected heads that rotate an even number of elements, got 5 of "
        "head_dim = 5"                                                                           },

@@ -171,9 +171,16 @@ class TrafficCounter {
     return elements(tensor) / experts * expected_experts(experts, active, tokens);
   }
 
+  // A vector of labels or a single number fills its last block of a quantised format.
+  Expr in_blocks(const Tensor& tensor, const Expr& count) const {
+    const int block = types_.weight.elements;
+    if (tensor.element != Element::kWeight || block == 1 || !count.symbols().empty()) return count;
+    return ceil_div(count, block) * block;
+  }
+
   void add(Traffic& traffic, const View& view, const Expr& count) const {
     const Tensor& tensor = graph_.tensor(view.storage);
-    const Expr bytes = count * bytes_per_element(tensor.element, types_);
+    const Expr bytes = in_blocks(tensor, count) * bytes_per_element(tensor.element, types_);
     const bool of_parameter = tensor.gradient_of != kNoTensor &&
                               graph_.tensor(tensor.gradient_of).role == Role::kParameter;
     if (tensor.role == Role::kParameter || of_parameter) {

@@ -114,6 +114,28 @@ TEST(Traffic, ExpectedExperts) {
               8 * (1 - 0.75 * 0.75 * 0.75), 1e-12);
 }
 
+// A vector of fixed length fills its last block; one of a model's width is taken to be whole
+// blocks.
+TEST(Traffic, BlocksOfQuantisedWeights) {
+  const auto weights = [](const Axis& length) {
+    Graph graph;
+    const TensorId x = graph.add_tensor({"x", {length}, Role::kInput});
+    const TensorId w = graph.add_tensor({"w", {length}, Role::kParameter, Element::kWeight});
+    const TensorId y = graph.add_tensor({"y", {length}});
+    graph.add_op({
+        "y", Map{scalar_add()},
+         {x,            w},
+         {y           }
+    });
+    graph.outputs = {y};
+    const ElementTypes types{kBf16, find_dtype("q8_0"), kBf16};
+    return traffic_of(graph, Fusion::kFused, types).at(0).weights.str();
+  };
+  EXPECT_EQ(weights({"labels", 1000}), "1088");  // 32 blocks of 34 bytes
+  EXPECT_EQ(weights({"labels", 1}), "34");
+  EXPECT_EQ(weights({"D", Expr::symbol("D")}), "17/16*D");
+}
+
 TEST(Traffic, BytesOfElements) {
   const ElementTypes types{kBf16, kInt8, find_dtype("fp8")};
   EXPECT_EQ(bytes_per_element(Element::kCompute, types).str(), "2");

@@ -261,6 +261,12 @@ class Differentiator {
     }
   }
 
+  // Of the positions but the first: zeros for that one. What adds up the first has no gradient.
+  void pull(const Op& op, const PrependBackward& kind, TensorId dy) {
+    if (kind.of_row) no_gradient(op);
+    emit_gradient(op, op.inputs[0], Prepend{}, {dy});
+  }
+
   // Its gradient has been promised to the tensor that is carried on.
   void pull(const Op& op, const Previous&, TensorId dy) {
     emit(op.name + ".d_" + last_part(graph_.tensor(op.inputs[0]).name), Previous{true}, {dy},
@@ -292,7 +298,6 @@ class Differentiator {
   void pull(const Op& op, const ConvolutionBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const CausalConvolutionBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const TakeOneBackward&, TensorId) { no_gradient(op); }
-  void pull(const Op& op, const PrependBackward&, TensorId) { no_gradient(op); }
   [[noreturn]] void no_gradient(const Op& op) {
     throw InternalError(op.name + ": this operation has no gradient");
   }

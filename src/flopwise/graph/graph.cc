@@ -221,7 +221,9 @@ std::string kind_name(const OpKind& kind) {
       return previous.reversed ? "next" : "previous";
     }
     std::string operator()(const Prepend&) const { return "prepend"; }
-    std::string operator()(const PrependBackward&) const { return "prepend'"; }
+    std::string operator()(const PrependBackward& back) const {
+      return back.of_row ? "prepend'" : "without_first";
+    }
     std::string operator()(const Relabel&) const { return "relabel"; }
     std::string operator()(const CacheAppend&) const { return "cache_append"; }
     std::string operator()(const TakeOne& take) const {

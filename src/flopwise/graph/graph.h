@@ -232,7 +232,8 @@ struct Previous {
 // out[B, T, D]: one more position in front of in[B, T-1, D], the second input [D] (a class token)
 // or zeros (padding).
 struct Prepend {};
-// From dy: dx, its positions but the first; of_row: d row, the first ones added up.
+// From dy: dx, its positions but the first; of_row: d row, the first ones added up. Forward too,
+// where a class token is left behind.
 struct PrependBackward {
   bool of_row = false;
 };

@@ -403,6 +403,12 @@ ScalarProgram scalar_sub() {
   });
 }
 
+ScalarProgram scalar_one_minus() {
+  return make("one_minus", 1, [](Builder& out) {
+    return out.operation(ScalarOp::kSub, out.constant(1), out.input(0));
+  });
+}
+
 ScalarProgram scalar_sub_mul() {
   return make("sub_mul", 3, [](Builder& out) {
     const int difference = out.operation(ScalarOp::kSub, out.input(0), out.input(1));

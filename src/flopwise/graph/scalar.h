@@ -82,6 +82,7 @@ ScalarProgram scalar_sigmoid();
 ScalarProgram scalar_softplus();             // log(1 + exp(a))
 ScalarProgram scalar_minus_exp();            // -1 * exp(a)
 ScalarProgram scalar_exp_mul();              // exp(a * b)
+ScalarProgram scalar_one_minus();            // 1 - a
 ScalarProgram scalar_sub();                  // a - b
 ScalarProgram scalar_sub_mul();              // (a - b) * c
 ScalarProgram scalar_mul_add();              // a * b + c

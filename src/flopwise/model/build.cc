@@ -125,8 +125,13 @@ Program build_program(const Model& model, const Workload& workload) {
   }
   const Stack& stack = encoder_only ? *model.encoder : *model.decoder;
   const StackAxes axes = decoder_axes();
+  const bool reads_tower = !model.encoder && has_source(model);
+  if (reads_tower && encodes_source(workload)) program.blocks.push_back(tower_states_block(axes));
   program.blocks.push_back(embedding_block(model, stack, axes, "embed"));
   add_layers(program, stack, axes, workload, "");
+  if (model.embedding.tiles) {
+    program.blocks.insert(program.blocks.end() - 1, tiles_block(model.embedding, axes));
+  }
   program.blocks.push_back(head_block(model, stack, axes, workload));
   if (workload.lora) add_adapters(program, *workload.lora);
   name_layer_count(program);
@@ -139,7 +144,7 @@ Program build_one_token(const Model& model, Mode mode) {
   Workload workload;
   workload.mode = mode;
   workload.seq_len = workload.context = 1;
-  workload.source = model.architecture == Architecture::kEncoderDecoder ? 1 : 0;
+  workload.source = has_source(model) ? 1 : 0;
   return build_program(model, workload);
 }
 
@@ -155,17 +160,52 @@ Program build_mtp_program(const Model& model, const Workload& workload) {
   return program;
 }
 
-std::int64_t patches_of_image(const Model& model) {
+std::int64_t positions_of_tower(const Model& tower) {
   constexpr std::int64_t kUsual = 1024;
-  return model.vision && model.vision->context > 0 ? model.vision->context : kUsual;
+  return tower.context > 0 ? tower.context : kUsual;
 }
 
-Program build_vision_program(const Model& model, std::int64_t patches) {
-  if (!model.vision) return {};
-  Workload image;
-  image.mode = Mode::kForward;
-  image.seq_len = image.context = patches;
-  return build_program(*model.vision, image);
+Program build_tower_program(const Model& tower, std::int64_t positions) {
+  Workload whole;
+  whole.mode = Mode::kForward;
+  whole.seq_len = whole.context = positions;
+  return build_program(tower, whole);
+}
+
+Program build_unused_program(const Model& model) {
+  Program program;
+  if (!model.unused) return program;
+  const StackAxes axes = decoder_axes();
+  Workload one;
+  one.mode = Mode::kForward;
+  one.seq_len = one.context = 1;
+  const Unused& unused = *model.unused;
+  Stack stack;
+  stack.groups = unused.groups;
+  stack.final_norm = unused.norm.has_value();
+  stack.final_norm_kind = unused.norm.value_or(NormKind::kLayer);
+  add_layers(program, stack, axes, one, "unused.");
+  Model rest = model;
+  rest.head = {};
+  rest.head.kind = unused.pooler ? HeadKind::kPooler : HeadKind::kNone;
+  program.blocks.push_back(head_block(rest, stack, axes, one));
+  program.blocks.back().name = "unused.head";
+  if (unused.rows > 0) {
+    Block rows;
+    rows.name = "unused.rows";
+    rows.graph.add_tensor({
+        "unused.rows.weight",
+        {{"rows", unused.rows}, {"Do", model.head.projector.out}},
+        Role::kParameter,
+        Element::kWeight,
+        Component::kOther
+    });
+    program.blocks.push_back(std::move(rows));
+  }
+  gather_sizes(program);
+  program.sizes["B"] = program.sizes["T"] = program.sizes["S"] = 1;
+  program.sizes["D"] = model.d_model;
+  return program;
 }
 
 Program build_training_program(const Model& model, const Workload& workload,

@@ -23,11 +23,13 @@ Program build_one_token(const Model& model, Mode mode);
 // layer and a last norm. Without mtp an empty program.
 Program build_mtp_program(const Model& model, const Workload& workload);
 
-// One image of `patches` through Model::vision, its projector included; without one an empty
-// program.
-Program build_vision_program(const Model& model, std::int64_t patches);
-// Patches of an image: what the tower is made for, or 1024.
-std::int64_t patches_of_image(const Model& model);
+// One image or sound of so many positions through a tower, its projector included.
+Program build_tower_program(const Model& tower, std::int64_t positions);
+// What the tower is made for, or 1024.
+std::int64_t positions_of_tower(const Model& tower);
+
+// What Model::unused holds, as if it ran on one position; without it an empty program.
+Program build_unused_program(const Model& model);
 
 // The forward pass with backward and recomputation appended to every block. UserError if a `save:`
 // list names nothing.

@@ -16,6 +16,7 @@
 #include "flopwise/model/families/gpt_rows.h"
 #include "flopwise/model/families/hybrid_rows.h"
 #include "flopwise/model/families/llama_rows.h"
+#include "flopwise/model/families/tower_rows.h"
 #include "flopwise/model/families/unread.h"
 #include "flopwise/model/families/vision_rows.h"
 #include "flopwise/model/read_model.h"
@@ -274,6 +275,7 @@ constexpr Family kLlama4 = {
     .model_type = "llama4",
     .class_name = "Llama4",
     .read = read_llama4,
+    .tower = &kLlama4Tower,
 };
 
 constexpr Family kLlama4Text = {
@@ -419,6 +421,7 @@ constexpr Family mimo() {
 }
 constexpr Family kMimo = mimo();
 constexpr Family kQwen2VlText = renamed(kQwen2, "qwen2_vl_text", "Qwen2VL");
+constexpr Family kQwen25OmniText = renamed(kQwen2, "qwen2_5_omni_text", "Qwen2_5Omni");
 constexpr Family kQwen25VlText = renamed(kQwen2, "qwen2_5_vl_text", "Qwen2_5_VL");
 constexpr Family kQwen3VlText = renamed(kQwen3, "qwen3_vl_text", "Qwen3VL");
 constexpr Family kQwen3VlMoeText = renamed(kQwen3Moe, "qwen3_vl_moe_text", "Qwen3VLMoe");
@@ -442,7 +445,10 @@ constexpr Family kFamilies[] = {
     kMamba, kJamba, kQwen3Next, kLfm2, kNemotronH,
     // images and sound, and their text models by themselves
     kGemma3, kQwen2Vl, kQwen25Vl, kQwen3Vl, kQwen3VlMoe, kQwen35, kQwen35Moe, kVit, kClip, kWhisper,
-    kQwen2VlText, kQwen25VlText, kQwen3VlText, kQwen3VlMoeText, kQwen35Text, kQwen35MoeText};
+    kLlava, kLlavaLlama, kMllama, kInternVl, kIdefics3, kSmolVlm, kGlm4v, kKimiK25, kMiniCpmV,
+    kQwen2Audio, kQwen25Omni, kQwen25OmniThinker, kVisionEncoderDecoder, kMllamaText, kGlm4vText,
+    kQwen25OmniText, kQwen2VlText, kQwen25VlText, kQwen3VlText, kQwen3VlMoeText, kQwen35Text,
+    kQwen35MoeText};
 
 // The family of a class such as LlamaForCausalLM, for files without model_type.
 const Family* family_of_class(std::string_view name) {

@@ -19,7 +19,9 @@ class Validator {
 
   void run() {
     size("d_model", model_.d_model);
-    const bool reads_tokens = model_.embedding.patch_values == 0;
+    const bool reads_tokens =
+        model_.architecture != Architecture::kEncoder ||
+        (model_.embedding.patch_values == 0 && model_.embedding.mel_bins == 0);
     in_range("vocab", model_.vocab, reads_tokens ? 1 : 0, reads_tokens ? kMaxAxisSize : 0);
     size_or_zero("source_context", model_.source_context);
     size_or_zero("context", model_.context);
@@ -60,14 +62,31 @@ class Validator {
     size_or_zero("embedding.mel_bins", model_.embedding.mel_bins);
     size_or_zero("embedding.source_positions", model_.embedding.source_positions);
     const bool is_pair = model_.architecture == Architecture::kEncoderDecoder;
-    require(is_pair || (model_.embedding.mel_bins == 0 && model_.embedding.source_positions == 0),
-            "mel_bins and source_positions of an encoder-decoder");
-    require(model_.embedding.patch_values == 0 || model_.architecture == Architecture::kEncoder,
-            "patches in an encoder");
+    const bool is_decoder = model_.architecture == Architecture::kDecoder;
+    require(is_pair || model_.embedding.source_positions == 0,
+            "source_positions of an encoder-decoder");
+    require(!is_decoder || (model_.embedding.mel_bins == 0 && model_.embedding.patch_values == 0),
+            "patches or a spectrogram in an encoder");
+    require(model_.embedding.mel_bins == 0 || model_.embedding.patch_values == 0,
+            "patches or a spectrogram, not both");
+    size_or_zero("embedding.spare_tokens", model_.embedding.spare_tokens);
+    require(model_.embedding.spare_tokens == 0 || !model_.head.tied,
+            "spare tokens only with a head of its own");
+    if (model_.embedding.tiles) check_tiles(*model_.embedding.tiles);
     require(model_.embedding.patch_values > 0 || !model_.embedding.class_token,
             "a class token beside patches");
     require(model_.embedding.positions == 0 || !model_.embedding.sinusoidal,
             "learned positions or sinusoidal ones");
+  }
+
+  void check_tiles(const Tiles& tiles) const {
+    constexpr std::int64_t kMostTiles = 4096;
+    in_range("embedding.tiles.count", tiles.count, 1, kMostTiles);
+    size("embedding.tiles.layouts", tiles.layouts);
+    require(model_.embedding.patch_values > 0 && model_.embedding.class_token &&
+                model_.embedding.positions > 0,
+            "tiles of patches with a class token and learned positions");
+    require(model_.encoder && model_.encoder->groups.size() == 2, "two kinds of layers for tiles");
   }
 
   void check_stacks() const {
@@ -124,24 +143,26 @@ class Validator {
     require(!layer.scaled_residual || !layer.parallel,
             where + ": no constant in the residual sum of a parallel layer");
     require(!layer.parallel || !layer.cross, where + ": no cross-attention in a parallel layer");
-    require(layer.cross.has_value() == wants_cross,
+    require(!layer.parallel || layer.branch_scale == BranchScale::kNone,
+            where + ": no scale of branches in a parallel layer");
+    require(layer.cross.has_value() == wants_cross || (layer.cross && !model_.towers.empty()),
             where + ": cross-attention in the decoder of an encoder-decoder, and nowhere else");
     require(!layer.attention || !layer.recurrence, where + ": attention or a recurrence, not both");
     const bool has_feed_forward = !std::holds_alternative<NoFeedForward>(layer.feed_forward);
-    require(layer.attention || layer.recurrence || has_feed_forward,
+    require(layer.attention || layer.recurrence || layer.cross || has_feed_forward,
             where + ": a layer that does something");
     require(!layer.parallel || (layer.attention && has_feed_forward),
             where + ": attention and feed-forward in a parallel layer");
     if (layer.attention) check_attention(where + ".attention", *layer.attention);
     if (layer.recurrence) check_recurrence(where + ".recurrence", *layer.recurrence);
     if (layer.cross) {
-      require(layer.attention.has_value(), where + ": attention beside cross-attention");
+      require(layer.attention || !wants_cross, where + ": attention beside cross-attention");
       check_attention(where + ".cross", *layer.cross);
       require(layer.cross->mask.kind == MaskKind::kFull, where + ".cross: a full mask");
       const auto shape = [](const Attention& a) {
         return std::array{a.heads, a.kv_heads, a.head_dim, a.value_dim};
       };
-      require(shape(*layer.cross) == shape(*layer.attention),
+      require(!layer.attention || shape(*layer.cross) == shape(*layer.attention),
               where + ".cross: the heads, kv_heads, head_dim and value_dim of its attention");
     }
     if (const Mlp* mlp = std::get_if<Mlp>(&layer.feed_forward)) {
@@ -291,13 +312,24 @@ class Validator {
   void check_projector(const Projector& projector) const {
     constexpr std::int64_t kMostParts = 4096;
     in_range("projector.merge", projector.merge, 1, kMostParts);
-    size_or_zero("projector.inner", projector.inner);
+    for (const ProjectorLayer& layer : projector.inner) size("projector.inner", layer.width);
     size("projector.out", projector.out);
+    in_range("projector.joined", projector.joined, 0, kMostParts);
+    require(projector.joined == 0 || (projector.merge == 1 && projector.inner.empty()),
+            "joined hidden states read by one matrix");
+    if (projector.resampler) {
+      size("projector.resampler.queries", projector.resampler->queries);
+      size("projector.resampler.heads", projector.resampler->heads);
+      size("projector.resampler.head_dim", projector.resampler->head_dim);
+      require(projector.resampler->heads * projector.resampler->head_dim == projector.out,
+              "heads of a resampler as wide as its output");
+    }
     in_range("projector.merged_copies", projector.merged_copies, 0, kMostParts);
     in_range("projector.scalars", projector.scalars, 0, kMostParts);
-    require(projector.position == Projector::Position::kAll || projector.merge == 1,
-            "a projector of one position without neighbours");
-    require(projector.merged_copies == 0 || projector.inner > 0,
+    const bool of_one = projector.position == Projector::Position::kFirst ||
+                        projector.position == Projector::Position::kLast;
+    require(!of_one || projector.merge == 1, "a projector of one position without neighbours");
+    require(projector.merged_copies == 0 || !projector.inner.empty(),
             "copies of a projector with a dense layer");
   }
 
@@ -317,9 +349,24 @@ void LayerList::add(const std::string& name, const Layer& layer, std::int64_t re
   }
 }
 
+bool has_source(const Model& model) {
+  if (model.architecture == Architecture::kEncoderDecoder) return true;
+  if (!model.decoder) return false;
+  const std::vector<LayerGroup>& groups = model.decoder->groups;
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const LayerGroup& group) { return group.layer.cross.has_value(); });
+}
+
+const Model* find_tower(const Model& model, std::string_view name) {
+  for (const Tower& tower : model.towers) {
+    if (tower.name == name) return tower.model.get();
+  }
+  return nullptr;
+}
+
 void validate(const Model& model) {
   Validator(model).run();
-  if (model.vision) Validator(*model.vision).run();
+  for (const Tower& tower : model.towers) Validator(*tower.model).run();
 }
 
 const char* name_of(NormKind kind) {

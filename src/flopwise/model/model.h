@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -208,12 +209,19 @@ struct ShortConvolution {
 
 using Recurrence = std::variant<Mamba, Mamba2, DeltaNet, ShortConvolution>;
 
+// What the output of each block of a layer is multiplied by before it joins the residual stream.
+enum class BranchScale {
+  kNone,
+  kTanhScalar,  // the tanh of one learned number (Mllama's gates)
+  kPerElement,  // a learned vector [D] (LayerScale, arXiv:2103.17239)
+};
+
 struct NoFeedForward {
   friend bool operator==(const NoFeedForward&, const NoFeedForward&) = default;
 };
 
-// What mixes positions is attention, a recurrence or nothing; a layer without feed-forward is that
-// alone.
+// What mixes positions is attention, a recurrence, cross-attention or nothing; a layer without
+// feed-forward is that alone.
 struct Layer {
   NormKind norm = NormKind::kRms;
   NormPlacement placement = NormPlacement::kPre;
@@ -221,9 +229,11 @@ struct Layer {
   bool shared_norm = false;      // parallel with one norm for both
   bool attention_norm = true;    // false: attention reads x as it is (layer 0 of ModernBERT)
   bool scaled_residual = false;  // one addend of each residual sum times a constant (Granite)
+  BranchScale branch_scale = BranchScale::kNone;
   std::optional<Attention> attention = Attention{};
   std::optional<Recurrence> recurrence;
-  std::optional<Attention> cross;  // over the encoder's output; its mask is kFull
+  // Over the encoder's output, or over what a tower makes (Mllama); its mask is kFull.
+  std::optional<Attention> cross;
   std::variant<Mlp, Moe, NoFeedForward> feed_forward;
   // Pl: behind the feed-forward, x + norm((act(x Wgate) * e) Wup), where e is this layer's own
   // embedding of the token plus a projection of the shared one (Gemma 3n and 4); 0: none.
@@ -264,6 +274,16 @@ struct Stack {
 
 enum class Architecture { kDecoder, kEncoder, kEncoderDecoder };
 
+// An image cut into tiles, each with patches and a class token of its own (Mllama). Tables hold
+// rows for each way of laying tiles out: added to the patches of a tile, to every position, and,
+// behind the first kind of layers and a norm, to the positions of a tile again. All three, and the
+// rows of positions, through learned gates.
+struct Tiles {
+  std::int64_t count = 0;    // X
+  std::int64_t layouts = 0;  // rows of each table
+  friend bool operator==(const Tiles&, const Tiles&) = default;
+};
+
 struct Embedding {
   std::int64_t width =
       0;  // 0: D. Otherwise tokens are embedded in `width` and projected to D and back (OPT-350m)
@@ -279,9 +299,11 @@ struct Embedding {
   std::int64_t patch_values = 0;
   bool patch_bias = false;
   bool class_token = false;  // one position more, in front, which is learned
-  // Of an encoder-decoder's encoder. mel_bins: it reads a spectrogram of two frames a position
-  // through two convolutions over 3 frames (Whisper). source_positions: its own learned rows; 0:
-  // `positions` of them.
+  std::optional<Tiles> tiles;
+  std::int64_t spare_tokens = 0;  // rows of the token table that the head lacks (Mllama: 8)
+  // mel_bins: the encoder reads a spectrogram of two frames a position through two convolutions
+  // over 3 frames (Whisper). source_positions, of an encoder-decoder's encoder: its own learned
+  // rows; 0: `positions` of them.
   std::int64_t mel_bins = 0;
   std::int64_t source_positions = 0;
   friend bool operator==(const Embedding&, const Embedding&) = default;
@@ -302,20 +324,43 @@ enum class HeadKind {
   kProjector,       // Head::projector
 };
 
+// One of several dense layers of a projector.
+struct ProjectorLayer {
+  std::int64_t width = 0;
+  bool bias = false;
+  std::optional<NormKind> norm = {};          // of what the matrix gives
+  std::optional<Activation> activation = {};  // of that
+  bool gated = false;                         // act(x Wgate) * (x Wup)
+  friend bool operator==(const ProjectorLayer&, const ProjectorLayer&) = default;
+};
+
+// A few learned queries that attend to all positions, whose number they replace (MiniCPM-V): keys
+// and values are made from the positions by a matrix without bias and a norm; attention has biases;
+// norms before queries and behind the output, then one matrix without bias.
+struct Resampler {
+  std::int64_t queries = 0;
+  std::int64_t heads = 0;
+  std::int64_t head_dim = 0;
+  NormKind norm = NormKind::kLayer;
+  friend bool operator==(const Resampler&, const Resampler&) = default;
+};
+
 // What leads from the last hidden states of a tower into another model.
 struct Projector {
-  enum class Position { kAll, kFirst, kLast };
+  enum class Position { kAll, kFirst, kLast, kAllButFirst };
   Position position = Position::kAll;
   std::int64_t merge = 1;  // M neighbours become one, side by side
   bool pools = false;      // ... or as their mean
   std::optional<NormKind> norm;
-  bool norm_merged = false;  // over all M of them together
-  std::int64_t inner = 0;    // width of a dense layer with an activation; 0: one matrix only
-  std::int64_t out = 0;      // width of the result
-  bool bias = false;
-  Activation activation = Activation::kGelu;
-  std::int64_t merged_copies = 0;  // further ones, each with a norm over all M (Qwen3-VL)
-  std::int64_t scalars = 0;        // learned numbers that the result is multiplied by (CLIP)
+  bool norm_merged = false;           // over all M of them together
+  std::vector<ProjectorLayer> inner;  // dense layers before the last matrix
+  std::int64_t out = 0;               // width of the result
+  bool bias = false;                  // of the last matrix
+  // Hidden states of so many earlier layers stand beside the last ones (Mllama).
+  std::int64_t joined = 0;
+  std::optional<Resampler> resampler;  // in place of all else but `out`
+  std::int64_t merged_copies = 0;      // further ones, each with a norm over all M (Qwen3-VL)
+  std::int64_t scalars = 0;            // learned numbers that the result is multiplied by (CLIP)
   friend bool operator==(const Projector&, const Projector&) = default;
 };
 
@@ -336,6 +381,26 @@ struct Head {
   friend bool operator==(const Head&, const Head&) = default;
 };
 
+// What files hold beside what runs, for nobody: LLaVA reads CLIP's last layer but one. Parameters,
+// but in no step.
+struct Unused {
+  std::vector<LayerGroup> groups;
+  std::optional<NormKind> norm;  // the final norm
+  bool pooler = false;           // as HeadKind::kPooler
+  std::int64_t rows = 0;         // of the projector's width (Qwen2.5-Omni's marks around a sound)
+  friend bool operator==(const Unused&, const Unused&) = default;
+};
+
+struct Model;
+
+// Turns images or sound into positions of the model beside it: parameters of its own, run by
+// itself.
+struct Tower {
+  std::string name;  // "vision", "audio"
+  std::shared_ptr<const Model> model;
+  friend bool operator==(const Tower&, const Tower&) = default;
+};
+
 struct Model {
   std::string name;    // "llama-3-8b", or the letters as given
   std::string family;  // "llama"; "letters"
@@ -352,12 +417,17 @@ struct Model {
   // Layers that predict further tokens in training, each beside two norms and a matrix that joins a
   // hidden state and an embedding (DeepSeek-V3): apart from the model, in no count but their own.
   std::optional<LayerGroup> mtp;
-  // The tower that turns images into positions of this model: parameters of its own, run beside it.
-  // A model that has itself patch_values has none.
-  std::shared_ptr<const Model> vision;
+  std::vector<Tower> towers;  // each name once; a tower has none itself
+  std::optional<Unused> unused;
   std::vector<std::string> assumptions;  // what a reader took for granted, one line each; printed
   friend bool operator==(const Model&, const Model&) = default;
 };
+
+// Whether the decoder's layers, or some, attend to a source: of R positions.
+bool has_source(const Model& model);
+
+// The tower of that name; nullptr where the model has none.
+const Model* find_tower(const Model& model, std::string_view name);
 
 // UserError (one line: model, field, value, what was expected) unless every size is 1 ... 2^40,
 // kv_heads divides heads, rotary_dim is even and at most head_dim, active_experts <= experts, and

@@ -97,7 +97,7 @@ Logits parse_logits(std::string_view text) {
 Workload resolve(const WorkloadRequest& request, const Model& model) {
   const bool decode = request.mode == Mode::kDecode;
   const bool prefill = request.mode == Mode::kPrefill;
-  const bool has_source = model.architecture == Architecture::kEncoderDecoder;
+  const bool reads_source = has_source(model);
   refuse((decode || prefill) && model.architecture == Architecture::kEncoder,
          fmt::format("--mode {}: {} is an encoder and has neither; expected train or forward",
                      name_of(request.mode), model.name));
@@ -107,7 +107,7 @@ Workload resolve(const WorkloadRequest& request, const Model& model) {
                      name_of(request.mode)));
   refuse(decode && request.context == 0,
          "--mode decode: expected --context S, all positions attended including the new ones");
-  refuse(request.source != 0 && !has_source,
+  refuse(request.source != 0 && !reads_source,
          fmt::format("--source: only an encoder-decoder has a source, {} is not one", model.name));
 
   refuse(
@@ -124,14 +124,14 @@ Workload resolve(const WorkloadRequest& request, const Model& model) {
   workload.context = request.context != 0 ? request.context : workload.seq_len;
   const std::int64_t usual_source =
       model.source_context > 0 ? model.source_context : workload.seq_len;
-  workload.source = !has_source ? 0 : request.source != 0 ? request.source : usual_source;
+  workload.source = !reads_source ? 0 : request.source != 0 ? request.source : usual_source;
   workload.logits = prefill ? Logits::kLast : Logits::kAll;
   if (!request.logits.empty()) workload.logits = parse_logits(request.logits);
 
   check_size(workload.batch, "--batch");
   check_size(workload.seq_len, "--seq");
   check_size(workload.context, "--context");
-  if (has_source) check_size(workload.source, "--source");
+  if (reads_source) check_size(workload.source, "--source");
   refuse(workload.context < workload.seq_len, fmt::format("--context: expected S >= T = {}, got {}",
                                                           workload.seq_len, workload.context));
   refuse(workload.mode == Mode::kTrain && workload.logits == Logits::kLast,

@@ -75,7 +75,7 @@ Workload JobContext::workload(Mode mode, std::int64_t queries, std::int64_t keys
   request.batch = job.draw.sizes().at("B");
   request.seq_len = queries;
   if (mode == Mode::kPrefill || mode == Mode::kDecode) request.context = keys;
-  if (model.architecture == Architecture::kEncoderDecoder) {
+  if (has_source(model)) {
     request.source = job.draw.sizes().at("R");
   }
   request.kernel = job.kernel;

@@ -157,13 +157,13 @@ std::vector<Job> jobs_for(const Model& model, const ProveOptions& options) {
 }
 
 // What holds of a tower joins what holds of the model beside it, under its own names.
-void add_tower(const Proof& tower, Proof& proof) {
+void add_tower(const std::string& name, const Proof& tower, Proof& proof) {
   for (ProofRow row : tower.rows) {
-    row.block = "vision." + row.block;
+    row.block = name + "." + row.block;
     proof.rows.push_back(std::move(row));
   }
   for (ProofCheck check : tower.checks) {
-    check.name = "vision." + check.name;
+    check.name = name + "." + check.name;
     proof.checks.push_back(std::move(check));
   }
   proof.runs += tower.runs;
@@ -190,9 +190,10 @@ std::vector<Shrunk> subject_of(const Model& model, const ProveOptions& options) 
     shrunk.mtp.reset();
     subject.push_back({std::move(shrunk), draw.str()});
   }
-  if (!model.vision) return subject;
-  const std::vector<Shrunk> tower = subject_of(*model.vision, options);
-  subject.insert(subject.end(), tower.begin(), tower.end());
+  for (const Tower& tower : model.towers) {
+    const std::vector<Shrunk> beside = subject_of(*tower.model, options);
+    subject.insert(subject.end(), beside.begin(), beside.end());
+  }
   return subject;
 }
 
@@ -230,7 +231,9 @@ Proof prove_one(const Model& model, const ProveOptions& options) {
 
 Proof prove_model(const Model& model, const ProveOptions& options) {
   Proof proof = prove_one(model, options);
-  if (model.vision) add_tower(prove_one(*model.vision, options), proof);
+  for (const Tower& tower : model.towers) {
+    add_tower(tower.name, prove_one(*tower.model, options), proof);
+  }
   return proof;
 }
 

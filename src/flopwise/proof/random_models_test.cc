@@ -143,6 +143,7 @@ Layer any_layer(PositionKind position, const AttentionMask& mask, bool has_cross
     layer.feed_forward = any_mlp(32);
   }
   layer.dropout = pick(4) == 0 ? 0.2 : 0;
+  if (!layer.parallel) layer.branch_scale = static_cast<BranchScale>(pick(3));
   return layer;
 }
 
@@ -177,19 +178,39 @@ Stack any_stack(bool is_decoder, bool has_cross) {
   return stack;
 }
 
+ProjectorLayer any_projector_layer() {
+  ProjectorLayer layer;
+  layer.width = 40;
+  layer.bias = coin();
+  if (pick(3) == 0) layer.norm = any_norm();
+  if (pick(3) > 0) layer.activation = Activation::kGelu;
+  layer.gated = layer.activation && pick(3) == 0;
+  return layer;
+}
+
 Projector any_projector() {
   Projector projector;
-  projector.position = static_cast<Projector::Position>(pick(3));
+  projector.position = static_cast<Projector::Position>(pick(4));
   const bool merges = projector.position == Projector::Position::kAll;
   projector.merge = merges ? 4 : 1;
   projector.pools = merges && pick(3) == 0;
   if (coin()) projector.norm = any_norm();
   projector.norm_merged = merges && !projector.pools && coin();
-  projector.inner = coin() ? 40 : 0;
+  const int layers = pick(3);
+  for (int i = 0; i < layers; ++i) projector.inner.push_back(any_projector_layer());
   projector.out = 30;
   projector.bias = coin();
-  projector.merged_copies = merges && !projector.pools && projector.inner > 0 && coin() ? 3 : 0;
+  const bool may_copy = merges && !projector.pools && !projector.inner.empty();
+  projector.merged_copies = may_copy && coin() ? 3 : 0;
   projector.scalars = pick(3) == 0 ? 1 : 0;
+  if (merges && pick(5) == 0) {
+    projector.merge = 1;
+    projector.inner.clear();
+    projector.merged_copies = 0;
+    projector.joined = 5;
+  } else if (merges && pick(5) == 0) {
+    projector.resampler = Resampler{16, 3, 10, any_norm()};
+  }
   return projector;
 }
 

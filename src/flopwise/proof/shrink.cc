@@ -22,8 +22,8 @@ class Shrinker {
     embedding.width = projected ? draw_.of("De") : 0;
     // One row for each position, and some that are never looked up.
     if (embedding.positions > 0) {
-      const bool has_source = model.architecture == Architecture::kEncoderDecoder;
-      embedding.positions = std::max(draw_.positions(), has_source ? draw_.of("R") : 0) + 3;
+      const bool is_pair = model.architecture == Architecture::kEncoderDecoder;
+      embedding.positions = std::max(draw_.positions(), is_pair ? draw_.of("R") : 0) + 3;
     }
     if (embedding.token_types > 1) embedding.token_types = draw_.of("types");
     if (embedding.per_layer_dim > 0) embedding.per_layer_dim = draw_.of("Pl");
@@ -32,7 +32,10 @@ class Shrinker {
     if (embedding.source_positions > 0) embedding.source_positions = draw_.of("R") + 2;
     if (model.head.labels > 0) model.head.labels = draw_.of("labels");
     shrink(model.head.projector);
-    model.vision.reset();  // proven by itself
+    if (embedding.tiles) *embedding.tiles = {1, draw_.of("types")};
+    if (embedding.spare_tokens > 0) embedding.spare_tokens = 2;
+    model.unused.reset();  // nothing that runs
+    model.towers.clear();  // proven by itself
     if (model.encoder) shrink(*model.encoder);
     if (model.decoder) shrink(*model.decoder);
     return model;
@@ -42,8 +45,15 @@ class Shrinker {
   // M neighbours as one: one only, since M must divide T.
   void shrink(Projector& projector) {
     projector.merge = 1;
-    if (projector.inner > 0) projector.inner = draw_.of("Dp");
+    for (ProjectorLayer& layer : projector.inner) layer.width = size("Dp", layer.width);
     if (projector.out > 0) projector.out = draw_.of("Do");
+    projector.joined = std::min<std::int64_t>(projector.joined, 2);
+    if (projector.resampler) {
+      projector.resampler->queries = draw_.of("Lq");
+      projector.resampler->heads = draw_.of("Gm");
+      projector.resampler->head_dim = draw_.of("Hm");
+      projector.out = projector.resampler->heads * projector.resampler->head_dim;
+    }
     if (projector.merged_copies > 0) projector.merged_copies = 2;
   }
 
@@ -182,7 +192,7 @@ class Shrinker {
 Model shrink(const Model& model, SizeDraw& draw) {
   draw.of("B");
   draw.positions();
-  if (model.architecture == Architecture::kEncoderDecoder) draw.of("R");
+  if (has_source(model)) draw.of("R");
   return Shrinker(draw, model.d_model).shrink(model);
 }
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -20,20 +20,22 @@ struct Range {
   std::int64_t step;
 };
 // Wide where a matrix is, narrow where many axes multiply: a run stays under a million operations.
-constexpr std::array<Range, 45> kRanges = {
-    {{"B", 2, 5, 1}, {"T", 4, 10, 1}, {"X", 2, 5, 1}, {"R", 3, 8, 1},
-     {"D", 7, 14, 1}, {"F", 8, 16, 1}, {"Fs", 5, 12, 1}, {"V", 9, 19, 1},
-     {"De", 5, 9, 1}, {"G", 2, 5, 1}, {"K", 2, 6, 1}, {"H", 4, 12, 2},
-     {"Hv", 3, 9, 1}, {"Cq", 5, 11, 1}, {"Ckv", 6, 12, 1}, {"Hn", 3, 8, 1},
-     {"Hr", 2, 6, 2}, {"E", 4, 9, 1}, {"k", 2, 4, 1}, {"labels", 2, 6, 1},
-     {"buckets", 2, 5, 1}, {"r", 2, 4, 2}, {"types", 2, 4, 1}, {"h", 1, 5, 1},
-     {"P", 1, 9, 1}, {"Di", 5, 9, 1}, {"Ns", 2, 7, 1}, {"Rt", 2, 5, 1},
-     {"Q", 2, 5, 1}, {"Gm", 2, 3, 1}, {"Jm", 2, 4, 1}, {"Hm", 2, 6, 1},
-     {"Kd", 2, 3, 1}, {"Jd", 2, 4, 1}, {"Hk", 2, 6, 1}, {"Hd", 3, 7, 1},
-     {"Dl", 4, 8, 1}, {"Cp", 4, 9, 1}, {"mels", 3, 7, 1}, {"Dp", 5, 9, 1},
-     {"Do", 5, 9, 1}, {"Pl", 3, 7, 1}, {"Vl", 9, 19, 1}, {"Ni", 2, 4, 1},
-     {"Hi", 2, 5, 1}}
+// clang-format off
+constexpr Range kRanges[] = {
+    {"B", 2, 5, 1}, {"T", 4, 10, 1}, {"X", 2, 5, 1}, {"R", 3, 8, 1},
+    {"D", 7, 14, 1}, {"F", 8, 16, 1}, {"Fs", 5, 12, 1}, {"V", 9, 19, 1},
+    {"De", 5, 9, 1}, {"G", 2, 5, 1}, {"K", 2, 6, 1}, {"H", 4, 12, 2},
+    {"Hv", 3, 9, 1}, {"Cq", 5, 11, 1}, {"Ckv", 6, 12, 1}, {"Hn", 3, 8, 1},
+    {"Hr", 2, 6, 2}, {"E", 4, 9, 1}, {"k", 2, 4, 1}, {"labels", 2, 6, 1},
+    {"buckets", 2, 5, 1}, {"r", 2, 4, 2}, {"types", 2, 4, 1}, {"h", 1, 5, 1},
+    {"P", 1, 9, 1}, {"Di", 5, 9, 1}, {"Ns", 2, 7, 1}, {"Rt", 2, 5, 1},
+    {"Q", 2, 5, 1}, {"Gm", 2, 3, 1}, {"Jm", 2, 4, 1}, {"Hm", 2, 6, 1},
+    {"Kd", 2, 3, 1}, {"Jd", 2, 4, 1}, {"Hk", 2, 6, 1}, {"Hd", 3, 7, 1},
+    {"Dl", 4, 8, 1}, {"Cp", 4, 9, 1}, {"mels", 3, 7, 1}, {"Dp", 5, 9, 1},
+    {"Do", 5, 9, 1}, {"Pl", 3, 7, 1}, {"Vl", 9, 19, 1}, {"Ni", 2, 4, 1},
+    {"Hi", 2, 5, 1}, {"Lq", 2, 5, 1},
 };
+// clang-format on
 
 std::string_view kind_of(std::string_view letter) {
   return letter.substr(0, letter.find('\''));
@@ -92,9 +94,9 @@ std::int64_t SizeDraw::drawn(const std::string& letter) {
   if (kind == "W" || kind == "C" || kind == "Sx") return drawn_[letter] = mask_size(letter);
   // Not an axis: it may be like another size.
   if (kind == "L") return drawn_[letter] = exec::uniform(seed_, letter.size()) < 0.75 ? 2 : 3;
-  const auto range = std::find_if(kRanges.begin(), kRanges.end(),
+  const auto range = std::find_if(std::begin(kRanges), std::end(kRanges),
                                   [&](const Range& r) { return r.letter == kind; });
-  FLOPWISE_CHECK(range != kRanges.end(), "no range for the letter " + letter);
+  FLOPWISE_CHECK(range != std::end(kRanges), "no range for the letter " + letter);
   std::vector<std::int64_t> candidates;
   for (std::int64_t size = range->low; size <= range->high; size += range->step) {
     candidates.push_back(size);

@@ -7,6 +7,7 @@
 
 #include "flopwise/base/error.h"
 #include "flopwise/model/build.h"
+#include "flopwise/report/model_params.h"
 
 namespace flopwise {
 namespace {
@@ -100,19 +101,25 @@ Analysis analysis(const CountResult& result) {
   return analyse(input);
 }
 
-// The tower counts among the parameters; what images cost is said for one of them.
-void add_vision(CountResult& result) {
-  if (!result.model.vision) return;
-  ImageCost image;
-  image.patches = patches_of_image(result.model);
-  const Program tower = build_vision_program(result.model, image.patches);
-  const Params params = params_of(tower);
-  result.vision = params.total;
-  result.cost.params += params;
-  image.flops = in_context("image", [&] {
-    return cost_of(tower, {result.fusion, result.types}).forward;
-  });
-  result.image = image;
+// Towers count among the parameters; what images cost is said for one of them.
+void add_towers(CountResult& result) {
+  for (const Tower& tower : result.model.towers) {
+    TowerCost cost;
+    cost.name = tower.name;
+    cost.positions = positions_of_tower(*tower.model);
+    const Program program = build_tower_program(*tower.model, cost.positions);
+    Params params = params_of(program);
+    const Params unused = unused_params_of(*tower.model);
+    params += unused;
+    cost.params = params.total;
+    cost.unused = unused.total;
+    result.unused += unused.total;
+    result.cost.params += params;
+    cost.flops = in_context(tower.name, [&] {
+      return cost_of(program, {result.fusion, result.types}).forward;
+    });
+    result.towers.push_back(std::move(cost));
+  }
 }
 
 // What the reader of the model did not know but the workload shows.
@@ -179,7 +186,10 @@ CountResult count_model(const Model& model, const CountRequest& request) {
                     request.remat.kind != RematKind::kNone);
   });
   result.text = result.cost.params;
-  add_vision(result);
+  const Params unused = unused_params_of(model);
+  result.cost.params += unused;
+  result.unused = unused.total;
+  add_towers(result);
   return result;
 }
 

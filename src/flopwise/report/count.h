@@ -30,9 +30,12 @@ struct CountRequest {
   std::string convention = "exact";
 };
 
-// What one image costs in a vision tower, its projector included.
-struct ImageCost {
-  std::int64_t patches = 0;
+// What a tower holds, and one image or sound costs in it, its projector included.
+struct TowerCost {
+  std::string name;
+  Count params;  // among cost.params
+  Count unused;  // of these, stored and in no step
+  std::int64_t positions = 0;
   Flops flops;
 };
 
@@ -50,11 +53,10 @@ struct CountResult {
   std::optional<KvCache> kv_cache;
   Count six_n_d;
   Rational six_n_d_ratio;
-  Count vision;  // parameters of the vision tower, among cost.params
-  Params text;   // the others: of what a step runs, which N of 6*N*D and the shares are of
-  // One image through the tower, forward; absent without one.
-  std::optional<ImageCost> image;
-  Count mtp;  // parameters of multi-token-prediction layers, in no other count
+  Params text;  // without the towers: of what a step runs, which N of 6*N*D and the shares are of
+  std::vector<TowerCost> towers;
+  Count unused;  // parameters that are stored and in no step, the towers' too; in the total only
+  Count mtp;     // parameters of multi-token-prediction layers, in no other count
   const Convention* convention = nullptr;
   ConventionFlops by_convention;
 };

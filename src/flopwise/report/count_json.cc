@@ -60,6 +60,18 @@ Json blocks(const CountResult& result) {
   return list;
 }
 
+const TowerCost* tower_of(const CountResult& result, std::string_view name) {
+  for (const TowerCost& tower : result.towers) {
+    if (tower.name == name) return &tower;
+  }
+  return nullptr;
+}
+
+Count params_of_tower(const CountResult& result, std::string_view name) {
+  const TowerCost* tower = tower_of(result, name);
+  return tower == nullptr ? Count(0) : tower->params;
+}
+
 Json params(const CountResult& result) {
   const Params& params = result.cost.params;
   Json by_component = Json::object();
@@ -74,7 +86,9 @@ Json params(const CountResult& result) {
       .add("embedding", params.embedding())
       .add("non_embedding", params.total - params.embedding())
       .add("mtp", result.mtp)
-      .add("vision", result.vision)
+      .add("vision", params_of_tower(result, "vision"))
+      .add("audio", params_of_tower(result, "audio"))
+      .add("unused", result.unused)
       .add("by_component", std::move(by_component));
 }
 
@@ -105,13 +119,15 @@ Json kv_cache(const CountResult& result) {
       .add("state_bytes", result.kv_cache->state_bytes);
 }
 
-Json image(const CountResult& result) {
-  if (!result.image) return nullptr;
+// One image or sound, null without its tower; `unit` is what its positions are.
+Json through_tower(const CountResult& result, std::string_view name, const char* unit) {
+  const TowerCost* tower = tower_of(result, name);
+  if (tower == nullptr) return nullptr;
   return Json::object()
-      .add("patches", result.image->patches)
-      .add("matmul", result.image->flops.matmul)
-      .add("attention", result.image->flops.attention)
-      .add("vector", result.image->flops.vector);
+      .add(unit, tower->positions)
+      .add("matmul", tower->flops.matmul)
+      .add("attention", tower->flops.attention)
+      .add("vector", tower->flops.vector);
 }
 
 Json activations(const CountResult& result) {
@@ -236,7 +252,8 @@ Json one(const CountResult& result, Json json) {
                         .add("kv_cache", bytes.kv_cache)
                         .add("total", bytes.total()))
       .add("arithmetic_intensity", std::move(intensity))
-      .add("image", image(result))
+      .add("image", through_tower(result, "vision", "patches"))
+      .add("sound", through_tower(result, "audio", "positions"))
       .add("analysis", analysis(result))
       .add("assumptions", Json::array(std::move(assumptions)))
       .add("ops", ops(result));

@@ -62,12 +62,14 @@ void add_totals(Lines& lines, const CountResult& r) {
                    r.text.active.grouped(), tokens(r).grouped(), r.six_n_d.grouped(),
                    cost.model_total().grouped(), r.six_n_d.grouped(),
                    r.six_n_d_ratio.to_double())});
-  if (r.image) {
-    lines.push_back({"one image", r.image->flops.matrix().grouped(),
-                     fmt::format("forward FLOPs of its {} patches in the vision tower, in none of "
-                                 "the counts above",
-                                 r.image->patches),
-                     ""});
+  for (const TowerCost& tower : r.towers) {
+    const bool sees = tower.name == "vision";
+    lines.push_back(
+        {sees ? "one image" : "one sound", tower.flops.matrix().grouped(),
+         fmt::format("forward FLOPs of its {} {} in the {} tower, in none of the counts "
+                     "above",
+                     tower.positions, sees ? "patches" : "positions", tower.name),
+         ""});
   }
   if (r.convention->name != "exact") {
     lines.push_back({fmt::format("convention {}", r.convention->name),

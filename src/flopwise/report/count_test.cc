@@ -54,9 +54,10 @@ TEST(CountJson, Schema) {
   EXPECT_THAT(keys(json),
               ElementsAre("activations", "analysis", "arithmetic_intensity", "assumptions",
                           "blocks", "bytes", "flops", "image", "kv_cache", "model", "ops", "params",
-                          "schema", "sizes", "workload"));
-  EXPECT_THAT(keys(json["params"]), ElementsAre("active", "by_component", "embedding", "mtp",
-                                                "non_embedding", "total", "vision"));
+                          "schema", "sizes", "sound", "workload"));
+  EXPECT_THAT(keys(json["params"]),
+              ElementsAre("active", "audio", "by_component", "embedding", "mtp", "non_embedding",
+                          "total", "unused", "vision"));
   EXPECT_THAT(keys(json["params"]["by_component"]),
               ElementsAre("attention", "embedding", "mlp", "norm", "other", "recurrence", "router",
                           "unembedding"));
@@ -160,11 +161,33 @@ TEST(CountText, RulesOfThumbLeaveOutTheTower) {
   request.workload.mode = Mode::kForward;
   request.workload.seq_len = 8;
   const CountResult r = count("qwen3-vl-8b", request);
-  EXPECT_EQ(r.vision + r.text.total, r.cost.params.total);
-  EXPECT_EQ(r.six_n_d, Count(2 * 8) * (r.cost.params.active - r.vision));
+  ASSERT_EQ(r.towers.size(), 1);
+  EXPECT_EQ(r.towers[0].params + r.text.total, r.cost.params.total);
+  EXPECT_EQ(r.six_n_d, Count(2 * 8) * (r.cost.params.active - r.towers[0].params));
   const std::string text = count_text({r}, Explain::kYes);
   EXPECT_THAT(text, HasSubstr("2 * 8,190,735,360 active parameters * 8 tokens = 131,051,765,760"));
   EXPECT_THAT(text, HasSubstr("/ 8,190,735,360"));
+}
+
+// What follows the last layer, where it is no vocabulary.
+TEST(CountText, NamesTheHead) {
+  CountRequest request;
+  request.workload.mode = Mode::kForward;
+  request.workload.seq_len = 8;
+  const auto text = [&](const char* model) {
+    return count_text({count(model, request)}, Explain::kNo);
+  };
+  EXPECT_THAT(text("vit-base"), HasSubstr("full mask, pooler"));
+  EXPECT_THAT(text("clip-vit-large"), HasSubstr("causal mask, projector"));
+  EXPECT_THAT(text("llama-3-8b"), HasSubstr("causal mask, untied head"));
+}
+
+// Labels and single numbers are no multiple of a block of 32.
+TEST(Count, QuantisedWeightsOfEncoders) {
+  CountRequest request;
+  request.weights = "q8_0";
+  request.workload.mode = Mode::kForward;
+  EXPECT_GT(count("clip-vit-large", request).cost.bytes.weights, Count(0));
 }
 
 TEST(Conventions, MegatronAndPalm) {

@@ -73,6 +73,28 @@ std::string layers_line(const CountResult& r) {
   return line;
 }
 
+const char* head_words(const Head& head) {
+  switch (head.kind) {
+    case HeadKind::kLanguageModel:
+    case HeadKind::kMaskedLm:
+    case HeadKind::kPretraining:
+      return head.tied ? "tied head" : "untied head";
+    case HeadKind::kNone:
+      return "no head";
+    case HeadKind::kPooler:
+      return "pooler";
+    case HeadKind::kProjector:
+      return "projector";
+    case HeadKind::kPooledLabels:
+    case HeadKind::kTokenLabels:
+    case HeadKind::kSequenceLabels:
+    case HeadKind::kLastLabels:
+    case HeadKind::kFirstLabels:
+      return "classifier";
+  }
+  return "";
+}
+
 // "pre-norm rms, gated silu feed-forward, rotary positions, causal, untied": what the layers are
 // made of.
 std::string build_line(const CountResult& r) {
@@ -103,7 +125,7 @@ std::string build_line(const CountResult& r) {
     parts.push_back(fmt::format("{} mask", name_of(attention->mask.kind)));
     biased = biased || attention->o_bias;
   }
-  parts.emplace_back(model.head.tied ? "tied head" : "untied head");
+  parts.emplace_back(head_words(model.head));
   if (biased) parts.emplace_back("biased");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -138,7 +160,12 @@ std::string params_table(const CountResult& r) {
     table.add_row({"active per token", params.active.grouped(),
                    percent(Rational(params.active) / Rational(params.total))});
   }
-  if (r.image) table.add_row({"vision tower, of the total", r.vision.grouped(), ""});
+  for (const TowerCost& tower : r.towers) {
+    table.add_row({tower.name + " tower, of the total", tower.params.grouped(), ""});
+  }
+  if (r.unused != Count(0)) {
+    table.add_row({"stored, in no step, of the total", r.unused.grouped(), ""});
+  }
   if (r.mtp != Count(0)) table.add_row({"multi-token prediction, apart", r.mtp.grouped(), ""});
   if (r.workload.lora) {
     table.add_row({"trainable", params.trainable.grouped(),

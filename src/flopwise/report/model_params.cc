@@ -4,9 +4,21 @@
 
 namespace flopwise {
 
+Params unused_params_of(const Model& model) {
+  Params params = params_of(build_unused_program(model));
+  params.active = 0;
+  return params;
+}
+
+Params params_of_tower(const Model& tower) {
+  Params params = params_of(build_tower_program(tower, positions_of_tower(tower)));
+  return params += unused_params_of(tower);
+}
+
 Params params_of_model(const Model& model) {
   Params params = params_of(build_one_token(model, Mode::kForward));
-  if (model.vision) params += params_of(build_vision_program(model, patches_of_image(model)));
+  params += unused_params_of(model);
+  for (const Tower& tower : model.towers) params += params_of_tower(*tower.model);
   return params;
 }
 

@@ -140,21 +140,29 @@ std::string unembedding_of(const Model& model) {
 
 // Every parameter tensor: its axes, the formula with the sizes put in, and how often it is there.
 std::string explain_params(const Model& model) {
-  std::vector<Program> programs = {build_one_token(model, Mode::kForward)};
-  if (model.vision) programs.push_back(build_vision_program(model, patches_of_image(model)));
+  struct Part {
+    std::string prefix;
+    Program program;
+  };
+  std::vector<Part> parts = {{"", build_one_token(model, Mode::kForward)},
+                             {"", build_unused_program(model)}};
+  for (const auto& [name, tower] : model.towers) {
+    parts.push_back({name + ".", build_tower_program(*tower, positions_of_tower(*tower))});
+    parts.push_back({name + ".", build_unused_program(*tower)});
+  }
   TextTable table({{"parameters", Align::kLeft},
                    {"one", Align::kLeft},
                    {"", Align::kRight},
                    {"repeat", Align::kRight},
                    {"in all", Align::kRight}});
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    for (const ParameterTensor& parameter : parameter_tensors(programs[i])) {
-      table.add_row({fmt::format("{}{} {}", i == 0 ? "" : "vision.", parameter.block,
-                                 describe(parameter.tensor)),
-                     fmt::format("{} = {}", parameter.elements.str(),
-                                 parameter.elements.str_with(parameter.sizes)),
-                     parameter.value.grouped(), parameter.repeat.grouped(),
-                     (parameter.value * parameter.repeat).grouped()});
+  for (const Part& part : parts) {
+    for (const ParameterTensor& parameter : parameter_tensors(part.program)) {
+      table.add_row(
+          {fmt::format("{}{} {}", part.prefix, parameter.block, describe(parameter.tensor)),
+           fmt::format("{} = {}", parameter.elements.str(),
+                       parameter.elements.str_with(parameter.sizes)),
+           parameter.value.grouped(), parameter.repeat.grouped(),
+           (parameter.value * parameter.repeat).grouped()});
     }
   }
   table.add_rule();

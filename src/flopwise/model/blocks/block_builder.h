@@ -112,6 +112,14 @@ TensorId token_table(BlockBuilder& builder, const Model& model);
 // Final norm and unembedding, with the loss in training.
 Block head_block(const Model& model, const Stack& stack, const StackAxes& axes,
                  const Workload& workload);
+// Behind a norm, the rows of each tile once more: between the two kinds of layers of Model::tiles.
+Block tiles_block(const Embedding& embedding, const StackAxes& axes);
+// Patches of tiles up to the positions' rows, [B,T,D]; `name` is the embedding block's.
+TensorId tile_states(BlockBuilder& builder, const Embedding& embedding, const std::string& name);
+// The projector of a head, from [B,T,D] hidden states; more results become outputs of the graph.
+TensorId add_projector(BlockBuilder& builder, const Projector& projector, TensorId x);
+// What a tower has made of an image, [B,R,D], handed to layers that attend to it.
+Block tower_states_block(const StackAxes& axes);
 // The final norm of an encoder whose output goes to a decoder.
 Block encoder_output_block(const Stack& stack, const StackAxes& axes);
 

@@ -156,12 +156,13 @@ void hand_on_for_own_embeddings(BlockBuilder& builder, TensorId x) {
 
 TensorId token_table(BlockBuilder& builder, const Model& model) {
   const Axis width = embedding_axis(model, builder.axes().model);
-  const TensorId table = builder.parameter("embed.tokens.weight",
-                                           {
-                                               {"V", Expr::symbol("V")},
-                                               width
+  const TensorId table =
+      builder.parameter("embed.tokens.weight",
+                        {
+                            {"V", Expr::symbol("V") + model.embedding.spare_tokens},
+                            width
   },
-                                           kPart);
+                        kPart);
   builder.graph().tensor(table).shared = true;
   return table;
 }
@@ -171,10 +172,13 @@ Block embedding_block(const Model& model, const Stack& stack, const StackAxes& a
   BlockBuilder builder(axes);
   const Embedding& embedding = model.embedding;
   const bool is_source = name == "encoder.embed";
+  const bool reads_signal = is_source || model.architecture == Architecture::kEncoder;
   TensorId x = kNoTensor;
-  if (embedding.patch_values > 0) {
+  if (reads_signal && embedding.tiles) {
+    x = tile_states(builder, embedding, name);
+  } else if (reads_signal && embedding.patch_values > 0) {
     x = patch_states(builder, embedding, name);
-  } else if (is_source && embedding.mel_bins > 0) {
+  } else if (reads_signal && embedding.mel_bins > 0) {
     x = spectrogram_states(builder, embedding, name);
   } else {
     const TensorId ids = builder.index_input(name + ".ids", {axes.batch, axes.queries});
@@ -191,7 +195,7 @@ Block embedding_block(const Model& model, const Stack& stack, const StackAxes& a
   if (embedding.sinusoidal) x = add_sinusoids(builder, x);
   const std::int64_t rows = is_source && embedding.source_positions > 0 ? embedding.source_positions
                                                                         : embedding.positions;
-  if (rows > 0) x = add_positions(builder, rows, x);
+  if (rows > 0 && !embedding.tiles) x = add_positions(builder, rows, x);
   if (embedding.token_types > 0) x = add_token_types(builder, embedding.token_types, x);
   if (embedding.norm) x = builder.norm("embed.norm", x, embedding.norm_kind);
   builder.graph().outputs = {x};

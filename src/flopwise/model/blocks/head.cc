@@ -52,7 +52,7 @@ class HeadBuilder {
             loss(label_logits("classifier", take_one("classifier.first", x, TakeOne{false}), true));
         break;
       case HeadKind::kProjector:
-        out = projected(x);
+        out = add_projector(builder_, model_.head.projector, x);
         break;
       case HeadKind::kPretraining: {
         builder_.graph().outputs.push_back(loss(label_logits("next_sentence", pooled(x), true)));
@@ -152,74 +152,6 @@ class HeadBuilder {
     return builder_.relabel("pooler.out", bent, {a.batch, a.model});
   }
 
-  // ---- projector -----------------------------------------------------------------------------
-
-  TensorId projected(TensorId x) {
-    const Projector& projector = model_.head.projector;
-    if (projector.position != Projector::Position::kAll) {
-      x = take_one("projector.taken", x, TakeOne{projector.position == Projector::Position::kLast});
-    }
-    TensorId out = through("projector", x, projector.norm_merged);
-    for (std::int64_t i = 0; i < projector.scalars; ++i) {
-      const std::string name = "projector.scalar" + (i == 0 ? "" : std::to_string(i + 1));
-      out = builder_.map(name, scalar_mul(),
-                         {out, builder_.parameter(name + ".weight", {}, kOther)}, kOther);
-    }
-    for (std::int64_t i = 0; i < projector.merged_copies; ++i) {
-      builder_.graph().outputs.push_back(through("projector." + std::to_string(i + 2), x, true));
-    }
-    return out;
-  }
-
-  // Neighbours side by side, [B,T,D] -> [B,T/M,M,D].
-  TensorId through(const std::string& name, TensorId x, bool norm_merged) {
-    const Projector& projector = model_.head.projector;
-    const StackAxes& a = builder_.axes();
-    const bool merges = projector.position == Projector::Position::kAll;
-    if (projector.norm && !norm_merged && !projector.pools) {
-      x = builder_.norm(name + ".norm", x, *projector.norm);
-    }
-    Axes rows = builder_.graph().tensor(x).axes;
-    rows.pop_back();
-    Axes in = {a.model};
-    if (merges) {
-      const Axis merged{"M", projector.merge};
-      rows.back() = {a.queries.name + "/M", a.queries.size / projector.merge};
-      Axes parts = rows;
-      parts.push_back(merged);
-      parts.push_back(a.model);
-      x = builder_.relabel(name + ".merged", x, parts);
-      in = {merged, a.model};
-    }
-    if (projector.pools) {
-      x = mean_of_neighbours(name, x, rows);
-      in = {a.model};
-      if (projector.norm) x = builder_.norm(name + ".norm", x, *projector.norm);
-    }
-    if (projector.norm && norm_merged) x = builder_.norm(name + ".norm", x, *projector.norm, 2);
-    if (projector.inner > 0) {
-      const Axis inner{"Dp", projector.inner};
-      x = dense(name + ".dense", x, in, rows, inner);
-      x = builder_.map(name + ".act", activation_program(projector.activation), {x}, kOther);
-      in = {inner};
-    }
-    return dense(name, x, in, rows, {"Do", projector.out});
-  }
-
-  TensorId mean_of_neighbours(const std::string& name, TensorId x, Axes rows) {
-    rows.push_back(builder_.axes().model);
-    const TensorId sum = builder_.activation(name + ".sum", rows, kOther);
-    builder_.emit(name + ".sum", Sum{}, {x}, sum, kOther);
-    const double share = 1 / static_cast<double>(model_.head.projector.merge);
-    return builder_.map(name + ".mean", scalar_scale(share), {sum}, kOther);
-  }
-
-  TensorId dense(const std::string& name, TensorId x, Axes weight, Axes out, const Axis& width) {
-    weight.push_back(width);
-    out.push_back(width);
-    return builder_.linear_bias(name, x, weight, out, model_.head.projector.bias, {width}, kOther);
-  }
-
   TensorId label_logits(const std::string& name, TensorId x, bool has_bias) {
     const bool pairs = model_.head.kind == HeadKind::kPretraining;
     const Axis labels{"labels", pairs ? std::int64_t{2} : model_.head.labels};
@@ -255,6 +187,16 @@ Block head_block(const Model& model, const Stack& stack, const StackAxes& axes,
   block.graph = HeadBuilder(model, axes, workload).build(stack);
   const bool projected = model.embedding.width != 0 && model.embedding.width != model.d_model;
   if (projected) block.sizes["De"] = model.embedding.width;
+  return block;
+}
+
+Block tower_states_block(const StackAxes& axes) {
+  BlockBuilder builder(axes);
+  builder.graph().outputs = {builder.input("tower.states", {axes.batch, axes.memory, axes.model})};
+  Block block;
+  block.name = "tower.states";
+  block.hands_on = "memory";
+  block.graph = std::move(builder.graph());
   return block;
 }
 

@@ -80,6 +80,7 @@ class LayerBuilder {
     TensorId out = body(in);
     if (norms.after) out = builder_.norm(name + ".post_norm", out, layer_.norm);
     out = builder_.dropout(name + ".dropout", out, dropout(), Component::kOther);
+    out = scaled_branch(name, out);
     if (layer_.scaled_residual) {
       // What the constant is changes no count: of Granite 0.22, of ChatGLM-6B sqrt(2L) on the other
       // addend.
@@ -88,6 +89,25 @@ class LayerBuilder {
     const TensorId sum =
         builder_.add(name + ".residual", norms.of_residual ? in : x, out, Component::kOther);
     return norms.of_sum ? builder_.norm(name + ".norm", sum, layer_.norm) : sum;
+  }
+
+  TensorId scaled_branch(const std::string& name, TensorId out) {
+    constexpr Component kPart = Component::kOther;
+    switch (layer_.branch_scale) {
+      case BranchScale::kNone:
+        return out;
+      case BranchScale::kTanhScalar: {
+        const TensorId gate = builder_.parameter(name + ".gate_scalar", {}, kPart);
+        const TensorId open = builder_.map(name + ".gate_tanh", scalar_tanh(), {gate}, kPart);
+        return builder_.map(name + ".gated_branch", scalar_mul(), {out, open}, kPart);
+      }
+      case BranchScale::kPerElement: {
+        const TensorId scale =
+            builder_.parameter(name + ".branch_scale", {builder_.axes().model}, kPart);
+        return builder_.map(name + ".scaled_branch", scalar_mul(), {out, scale}, kPart);
+      }
+    }
+    throw InternalError("unknown scale of branches");
   }
 
   // x + attention(norm(x)) + mlp(norm(x)), with one norm or two.
@@ -253,6 +273,7 @@ void add_sizes(const Recurrence& recurrence, Sizes& sizes) {
 
 Sizes sizes_of(const Layer& layer) {
   Sizes sizes;
+  if (layer.cross) add_sizes(*layer.cross, sizes);
   if (layer.attention) add_sizes(*layer.attention, sizes);
   if (layer.recurrence) add_sizes(*layer.recurrence, sizes);
   if (const auto* mlp = std::get_if<Mlp>(&layer.feed_forward)) {

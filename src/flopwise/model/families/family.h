@@ -168,8 +168,11 @@ struct Family {
   // unread.cc.
   IgnoredFields ignored = {};
   // Of a model with a vision tower: the row of the text model, and the tower in vision_config.
-  std::string_view text_type = {};
+  std::string_view text_type = {};  // "*": as text_config says, any decoder; absent: Llama
+  std::string_view text_field = "text_config";
   const TowerRow* tower = nullptr;
+  // Text and tower being read, what concerns both.
+  void (*join)(Config& config) = nullptr;
   std::string_view mtp_field = {};  // counts layers that predict further tokens
   // Where one model_type stands for several models: the row of this one.
   const Family& (*variant)(const nlohmann::json& config) = nullptr;
@@ -201,9 +204,24 @@ void read_decoder(Config& config);  // a decoder-only stack, from the row's fact
 void read_text_config(Config& config, Family family, void (*finish)(Config& text));
 // The text model, at the top or in text_config, and the tower beside it.
 void read_with_tower(Config& config);
+// The tower of a config whose text model is read.
+void add_vision_tower(Config& config);
+// The text model that text_config itself names.
+void read_any_text(Config& config);
+// The fields at the top as those of a text model of `row`.
+void read_text_beside(Config& config, const Family& row);
 void read_vit(Config& config);
 void read_clip(Config& config);
 void read_whisper(Config& config);
+void read_llava(Config& config);
+void read_mllama(Config& config);
+void read_minicpmv(Config& config);
+void read_qwen2_audio(Config& config);
+void read_qwen25_omni(Config& config);
+void read_qwen25_omni_thinker(Config& config);
+void read_vision_encoder_decoder(Config& config);
+const std::vector<HeadClass>& internvl_heads();
+void join_idefics3(Config& config);
 const std::vector<HeadClass>& vit_heads();
 void read_t5(Config& config);
 void read_bert(Config& config);

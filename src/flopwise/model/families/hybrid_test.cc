@@ -208,14 +208,15 @@ TEST(Hybrids, RefusesWhatItDoesNotUnderstand) {
 
 TEST(Towers, StandBesideTheTextModel) {
   const Model model = read(kVl);
-  ASSERT_NE(model.vision, nullptr);
-  EXPECT_EQ(model.vision->embedding.patch_values, 3 * 2 * 4 * 4);
-  EXPECT_EQ(model.vision->head.projector.out, model.d_model);
-  EXPECT_EQ(model.vision->head.projector.merge, 4);
+  const Model* vision = find_tower(model, "vision");
+  ASSERT_NE(vision, nullptr);
+  EXPECT_EQ(vision->embedding.patch_values, 3 * 2 * 4 * 4);
+  EXPECT_EQ(vision->head.projector.out, model.d_model);
+  EXPECT_EQ(vision->head.projector.merge, 4);
   EXPECT_TRUE(model.assumptions.empty());
   json text_alone = kVl;
   text_alone.erase("vision_config");
-  EXPECT_EQ(read(text_alone).vision, nullptr);
+  EXPECT_TRUE(read(text_alone).towers.empty());
   EXPECT_EQ(read(text_alone).assumptions,
             std::vector<std::string>{"no vision_config: the language model alone"});
 }
@@ -254,6 +255,11 @@ TEST(Towers, RefuseWhatTheyDoNotUnderstand) {
   }),
             "config.json: vision_config.deepstack_visual_indexes[1]: expected each layer once, got "
             "1 again");
+  EXPECT_EQ(vision({
+                {"num_position_embeddings", 15}
+  }),
+            "config.json: vision_config.num_position_embeddings: expected a square, the rows of as "
+            "many patches across as down, got 15");
   json text = kVl;
   text["vision_config"] = 7;
   EXPECT_EQ(error_of(text, json::object()),

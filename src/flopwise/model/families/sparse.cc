@@ -123,6 +123,7 @@ void read_llama4(Config& config) {
     return;
   }
   read_text_config(config, family, make_llama4_layers);
+  add_vision_tower(config);
 }
 
 void adjust_gpt_oss(Config& config, Layer& layer, Stack& /*stack*/) {

@@ -45,8 +45,15 @@ class TowerReader {
     return fields().integer_or(field, absent, 1, kMostSide);
   }
 
+  // The same, of what stands among the assumptions where it is absent.
+  std::int64_t noted_side(std::string_view field, std::int64_t absent, std::int64_t least,
+                          std::int64_t most) {
+    if (!fields().has(field) && absent > 0) return size(field, absent);
+    return fields().integer(field, least, most);
+  }
+
   void read_patches() {
-    const std::int64_t patch = side("patch_size", row_.absent_patch);
+    const std::int64_t patch = noted_side("patch_size", row_.absent_patch, 1, kMostSide);
     fields().integer_or("spatial_patch_size", patch, patch, patch);
     const std::int64_t frames = side("temporal_patch_size", row_.absent_frames);
     Embedding& embedding = model_.embedding;
@@ -57,7 +64,7 @@ class TowerReader {
     embedding.norm_kind = row_.norm;
     if (row_.absent_image > 0) {
       const std::int64_t image =
-          fields().integer_or("image_size", row_.absent_image, patch, kMostSide * patch);
+          noted_side("image_size", row_.absent_image, patch, kMostSide * patch);
       const std::int64_t across = image / patch;
       patches_ = across * across;
       model_.context = patches_ + (row_.class_token ? 1 : 0);
@@ -65,12 +72,20 @@ class TowerReader {
     if (!row_.learned_positions) return;
     embedding.positions =
         row_.positions.empty() ? model_.context : size(row_.positions, row_.absent_positions);
-    if (!row_.positions.empty()) model_.context = embedding.positions;
+    if (row_.positions.empty()) return;
+    model_.context = embedding.positions;
+    const std::int64_t across = root_of(embedding.positions);
+    if (across * across != embedding.positions) {
+      throw UserError(
+          fmt::format("{}: expected a square, the rows of as many patches across as down, got {}",
+                      fields().where(row_.positions), embedding.positions));
+    }
   }
 
   void read_layers() {
     Layer layer;
     layer.norm = row_.norm;
+    layer.branch_scale = row_.branch_scale;
     Attention& attention = *layer.attention;
     attention.heads = attention.kv_heads = size(row_.heads, row_.absent_heads);
     if (model_.d_model % attention.heads != 0) {
@@ -79,15 +94,16 @@ class TowerReader {
                                   model_.d_model));
     }
     attention.head_dim = attention.value_dim = model_.d_model / attention.heads;
-    attention.q_bias = attention.k_bias = attention.v_bias = fields().boolean_or("qkv_bias", true);
-    attention.o_bias = true;
+    attention.q_bias = attention.k_bias = attention.v_bias =
+        fields().boolean_or(row_.qkv_bias_field, row_.qkv_bias);
+    attention.o_bias = row_.o_bias;
     attention.mask.kind = MaskKind::kFull;
     attention.position = row_.rotary ? PositionKind::kRotary : PositionKind::kNone;
     if (row_.rotary) attention.rotary_dim = attention.head_dim / 2 * 2;
     Mlp mlp;
     mlp.gated = row_.gated;
     mlp.activation = read_activation(config_, "hidden_act", row_.activation);
-    mlp.up_bias = mlp.down_bias = true;
+    mlp.up_bias = mlp.down_bias = row_.mlp_bias;
     mlp.d_ff = read_d_ff();
     layer.feed_forward = mlp;
     Stack stack;
@@ -105,7 +121,7 @@ class TowerReader {
   }
 
   std::int64_t read_d_ff() {
-    if (row_.d_ff_ratio == 0) return size("intermediate_size", row_.absent_d_ff);
+    if (row_.d_ff_ratio == 0) return size(row_.d_ff, row_.absent_d_ff);
     const std::int64_t ratio = fields().integer_or("mlp_ratio", row_.d_ff_ratio, 1, 1024);
     return ratio * model_.d_model;
   }
@@ -120,7 +136,13 @@ class TowerReader {
     const std::int64_t merge = side("spatial_merge_size", row_.absent_merge);
     projector.merge = row_.pools ? pooled() : merge * merge;
     projector.pools = row_.pools;
-    if (row_.projector_dense) projector.inner = projector.merge * model_.d_model;
+    if (row_.projector_dense) {
+      projector.inner = {
+          {.width = projector.merge * model_.d_model,
+           .bias = row_.projector_bias,
+           .activation = Activation::kGelu}
+      };
+    }
     if (!row_.deepstack.empty()) {
       projector.merged_copies = read_deepstack();
       if (projector.merged_copies > 0) {
@@ -188,16 +210,45 @@ class TowerReader {
 
 }  // namespace
 
+void take_layer(TowerFields& fields, std::string_view where, std::int64_t layer) {
+  Stack& stack = *fields.model.encoder;
+  LayerGroup& group = stack.groups.front();
+  const std::int64_t layers = group.repeat;
+  const std::int64_t taken = layer < 0 ? layers + 1 + layer : layer;
+  if (taken < 1 || taken > layers) {
+    throw UserError(
+        fmt::format("{}: expected a layer of 1 ... {}, or of -1 ... -{} from the end, got {}",
+                    where, layers, layers, layer));
+  }
+  Unused unused;
+  if (taken < layers) {
+    unused.groups = {
+        {group.name, group.layer, layers - taken}
+    };
+    group.repeat = taken;
+  }
+  if (stack.final_norm) unused.norm = stack.final_norm_kind;
+  stack.final_norm = false;
+  if (taken == layers && !unused.norm) return;
+  const std::string norm = unused.norm ? "the final norm" : "";
+  const std::string others =
+      taken == layers ? "" : fmt::format("{} of its {} layers", layers - taken, layers);
+  fields.outer.model.assumptions.push_back(
+      fmt::format("vision tower: {}{}{} {} stored, in no step", others,
+                  others.empty() || norm.empty() ? "" : " and ", norm,
+                  others.empty() || (norm.empty() && layers - taken == 1) ? "is" : "are"));
+  fields.model.unused = std::move(unused);
+}
+
 Model read_vision_layers(Config& config, const TowerRow& row) {
   return TowerReader(config, row).read();
 }
 
-std::shared_ptr<const Model> read_tower(Config& config, std::string_view field, const TowerRow& row,
-                                        std::int64_t out) {
-  const nlohmann::json& object = config.fields.raw(field);
-  Family family = config.family;
-  family.ignored = row.ignored;
-  Config tower{object, config.fields.object(field), family, {}, config.leaves_out};
+namespace {
+
+// `tower` is the config of the tower itself.
+std::shared_ptr<const Model> read_tower_config(Config& config, Config& tower, const TowerRow& row,
+                                               std::int64_t out) {
   TowerRow spelt = row;
   for (std::string_view* name : {&spelt.d_model, &spelt.layers, &spelt.heads, &spelt.channels}) {
     const std::size_t bar = name->find('|');
@@ -211,8 +262,13 @@ std::shared_ptr<const Model> read_tower(Config& config, std::string_view field, 
         config.fields.integer_or("mm_tokens_per_image", 256, 1, kMostPositions));
   }
   auto model = std::make_shared<Model>(reader.read_with_projector(out));
+  if (row.adjust != nullptr) {
+    TowerFields fields{config, tower, *model, out};
+    row.adjust(fields);
+  }
   if (!row.out.empty()) tower.fields.integer_or(row.out, out, out, out);
   tower.fields.text_or("model_type", "");
+  tower.fields.mark_read("tie_word_embeddings");  // it has no vocabulary
   for (const std::string& line : tower.model.assumptions) {
     config.model.assumptions.push_back(line.starts_with("vision tower") ? line
                                                                         : "vision tower: " + line);
@@ -223,6 +279,26 @@ std::shared_ptr<const Model> read_tower(Config& config, std::string_view field, 
   config.model.assumptions.insert(config.model.assumptions.end(), tower.model.assumptions.begin(),
                                   tower.model.assumptions.end());
   return model;
+}
+
+}  // namespace
+
+std::shared_ptr<const Model> read_tower(Config& config, std::string_view field, const TowerRow& row,
+                                        std::int64_t out) {
+  const nlohmann::json& object = config.fields.raw(field);
+  Family family = config.family;
+  family.ignored = row.ignored;
+  Config tower{object, config.fields.object(field), family, {}, config.leaves_out};
+  return read_tower_config(config, tower, row, out);
+}
+
+void add_named_tower(Config& config, const std::string& name, const nlohmann::json& sizes) {
+  Config tower{sizes, JsonFields(sizes, config.fields.file(), name), config.family, {}, false};
+  config.model.assumptions.push_back(
+      fmt::format("vision tower: its sizes are those published as {}", name));
+  config.model.towers = {
+      {"vision", read_tower_config(config, tower, *config.family.tower, config.model.d_model)}
+  };
 }
 
 }  // namespace flopwise

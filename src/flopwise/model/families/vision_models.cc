@@ -98,7 +98,9 @@ void read_clip(Config& config) {
     throw UserError(
         fmt::format("{}: missing, expected an object", config.fields.where("vision_config")));
   }
-  config.model.vision = read_tower(config, "vision_config", kClipTower, out);
+  config.model.towers = {
+      {"vision", read_tower(config, "vision_config", kClipTower, out)}
+  };
 }
 
 }  // namespace flopwise

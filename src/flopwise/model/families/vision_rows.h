@@ -90,6 +90,38 @@ inline constexpr Family kQwen25Vl = {
     .tower = &kQwen25VlTower,
 };
 
+constexpr TowerRow omni_tower() {
+  TowerRow row = kQwen25VlTower;
+  row.ignored = {"tokens_per_second", "embed_dim"};
+  return row;
+}
+inline constexpr TowerRow kQwen25OmniTower = omni_tower();
+inline constexpr Family kQwen25OmniThinker = {
+    .model_type = "qwen2_5_omni_thinker",
+    .class_name = "Qwen2_5OmniThinker",
+    .read = read_qwen25_omni_thinker,
+    .ignored = {"position_id_per_seconds", "seconds_per_chunk"},
+    .text_type = "qwen2_5_omni_text",
+    .tower = &kQwen25OmniTower,
+};
+inline constexpr Family kQwen25Omni = {
+    .model_type = "qwen2_5_omni",
+    .class_name = "Qwen2_5Omni",
+    .read = read_qwen25_omni,
+    .ignored = {"enable_*"},
+};
+inline constexpr Family kQwen2Audio = {
+    .model_type = "qwen2_audio",
+    .class_name = "Qwen2Audio",
+    .read = read_qwen2_audio,
+    .text_type = "*",
+};
+inline constexpr Family kVisionEncoderDecoder = {
+    .model_type = "vision-encoder-decoder",
+    .class_name = "VisionEncoderDecoder",
+    .read = read_vision_encoder_decoder,
+};
+
 inline constexpr std::int64_t kQwen3VlDeepstack[] = {8, 16, 24};
 inline constexpr TowerRow kQwen3VlTower = {
     .layers = "depth",
@@ -168,7 +200,7 @@ inline constexpr Family kVit = {
     .read = read_vit,
     .names = {.d_ff = "intermediate_size", .positions = ""},
     .heads = vit_heads,
-    .ignored = {"encoder_stride",            "pooler_*"     },
+    .ignored = {"encoder_stride", "pooler_*"},
 };
 
 inline constexpr TowerRow kClipTower = {
@@ -200,15 +232,15 @@ inline constexpr Family kWhisper = {
     .read = read_whisper,
     .names = {.d_model = "d_model",
               .activation = "activation_function",
-              .positions = "max_target_positions"                       },
-    .absent = { .positions = 448},
+              .positions = "max_target_positions"},
+    .absent = {.positions = 448},
     .heads = bart_heads,
     .norm = NormKind::kLayer,
     .activation = "gelu",
     .tied = true,
-    .ignored = { "is_encoder_decoder", "forced_decoder_ids", "num_hidden_layers",
-              "classifier_proj_size", "use_weighted_layer_sum", "mask_feature_*", "mask_time_*",
-              "median_filter_width", "apply_spec_augment"},
+    .ignored = {"is_encoder_decoder", "forced_decoder_ids", "num_hidden_layers",
+                "classifier_proj_size", "use_weighted_layer_sum", "mask_feature_*", "mask_time_*",
+                "median_filter_width", "apply_spec_augment"},
 };
 
 }  // namespace flopwise
