@@ -74,7 +74,7 @@ void run(const Options& options, Context& context) {
   const CountRequest request = request_of(options);
   std::vector<CountResult> results;
   for (const std::string& model : options.models) {
-    results.push_back(count_model(read_model(model, context.in, options.as), request));
+    results.push_back(count_model(read_any_model(model, context.in, options.as), request));
   }
   if (options.as_json) {
     context.out << count_json(results).str() << "\n";

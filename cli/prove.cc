@@ -79,7 +79,7 @@ void run(const Options& options, Context& context) {
   } else if (!options.einsum.empty()) {
     proofs = {prove_einsum(options.einsum, request)};
   } else {
-    proofs = {prove_one(read_model(options.model, context.in), request, context.err)};
+    proofs = {prove_one(read_any_model(options.model, context.in), request, context.err)};
   }
   for (const Proof& proof : proofs) {
     if (!proof.holds()) context.exit_status = 1;

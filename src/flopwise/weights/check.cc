@@ -32,6 +32,13 @@ std::vector<std::string> names_of(const std::vector<const Parameter*>& parameter
 
 using Layers = std::map<std::int64_t, std::vector<Item>>;  // by number
 
+// What the file stores of one stack.
+struct StoredStack {
+  Layers layers;
+  std::vector<Item> outside;
+};
+constexpr StackId kStacks[] = {StackId::kMain, StackId::kEncoder, StackId::kTower};
+
 // How a parameter is stored where it is stored.
 struct Example {
   std::string pattern;
@@ -44,7 +51,7 @@ struct Example {
 // outside.
 struct NotFound {
   Slot slot;
-  bool in_encoder = false;
+  StackId stack = StackId::kMain;
   std::optional<std::int64_t> layer;
   Count repeat = 1;
   bool is_layer = false;
@@ -58,8 +65,6 @@ class Checker {
     check_.has_shapes = checkpoint.has_shapes;
     check_.params = parameters_.total;
     is_conv1d_ = contains(kConv1dFamilies, model.family);
-    has_encoder_ = std::any_of(parameters_.layers.begin(), parameters_.layers.end(),
-                               [](const LayerKind& kind) { return kind.is_encoder; });
     for (const StoredTensor& tensor : checkpoint.tensors) by_name_.emplace(tensor.name, &tensor);
     find_ = [this](const std::string& name) -> const StoredTensor* {
       const auto found = by_name_.find(name);
@@ -70,29 +75,39 @@ class Checker {
 
   WeightCheck check() {
     match_outside();
-    match_stack(false, decoder_);
-    if (has_encoder_) match_stack(true, encoder_);
-    for (const Slot& slot : outside_.all()) note_missing({slot, false, {}, 1, false});
+    for (const StackId stack : kStacks) {
+      if (has(stack)) match_stack(stack, stored(stack).layers);
+    }
+    for (const Slot& slot : outside_.all()) {
+      note_missing({slot, StackId::kMain, {}, 1, false});
+    }
     name_missing();
     finish();
     return std::move(check_);
   }
 
  private:
+  StoredStack& stored(StackId stack) { return stored_[static_cast<std::size_t>(stack)]; }
+  bool has(StackId stack) const {
+    return stack == StackId::kMain ||
+           std::any_of(parameters_.layers.begin(), parameters_.layers.end(),
+                       [&](const LayerKind& kind) { return kind.stack == stack; });
+  }
+
   void sort_in(const StoredTensor& tensor) {
     check_.stored_tensors += 1;
     check_.stored_elements += tensor.elements;
     check_.stored_bytes += tensor.bytes;
     Item item{&tensor, read_name(tensor.name)};
-    const bool in_encoder = has_encoder_ && item.name.in_encoder;
     if (item.name.kind == NameKind::kBuffer) {
       add_besides(BesidesKind::kBuffer, item, std::string(item.name.comment));
     } else if (item.name.kind == NameKind::kMtp) {
       add_besides(BesidesKind::kMtp, item, "multi-token prediction");
-    } else if (item.name.layer) {
-      (in_encoder ? encoder_ : decoder_)[*item.name.layer].push_back(std::move(item));
+    } else if (item.name.stack == StackId::kTower && !has(StackId::kTower)) {
+      add_extra(item, "the model has no tower");
     } else {
-      (in_encoder ? outside_encoder_items_ : outside_items_).push_back(std::move(item));
+      StoredStack& stack = stored(has(item.name.stack) ? item.name.stack : StackId::kMain);
+      (item.name.layer ? stack.layers[*item.name.layer] : stack.outside).push_back(std::move(item));
     }
   }
 
@@ -103,16 +118,16 @@ class Checker {
   }
 
   void match_outside() {
-    sort_by_rule(outside_items_);
-    sort_by_rule(outside_encoder_items_);
-    commit(match({}, false, outside_items_), false);
-    commit(match({}, true, outside_encoder_items_), true);
+    for (const StackId stack : kStacks) {
+      sort_by_rule(stored(stack).outside);
+      commit(match({}, stack, stored(stack).outside), stack);
+    }
   }
 
-  PlaceFindings match(const std::vector<Parameter>& parameters, bool in_encoder,
+  PlaceFindings match(const std::vector<Parameter>& parameters, StackId stack,
                       const std::vector<Item>& items) const {
-    return match_place({Slots(parameters), outside_, in_encoder, is_conv1d_, check_.has_shapes},
-                       items, find_);
+    return match_place({Slots(parameters), outside_, stack, is_conv1d_, check_.has_shapes}, items,
+                       find_);
   }
 
   // ---- layers
@@ -123,11 +138,11 @@ class Checker {
     std::int64_t left;
   };
 
-  void match_stack(bool in_encoder, const Layers& layers) {
+  void match_stack(StackId stack, const Layers& layers) {
     std::vector<OpenKind> kinds;
     std::int64_t count = 0;
     for (const LayerKind& kind : parameters_.layers) {
-      if (kind.is_encoder != in_encoder) continue;
+      if (kind.stack != stack) continue;
       kinds.push_back({&kind, kind.repeat});
       count += kind.repeat;
     }
@@ -135,49 +150,47 @@ class Checker {
     for (const auto& [number, items] : layers) {
       if (number >= count) {
         behind_the_last(number, count, items);
-      } else if (!match_exactly(kinds, in_encoder, items)) {
+      } else if (!match_exactly(kinds, stack, items)) {
         open.push_back(number);
       }
     }
-    for (const std::int64_t number : open)
-      match_nearest(kinds, in_encoder, number, layers.at(number));
+    for (const std::int64_t number : open) match_nearest(kinds, stack, number, layers.at(number));
     for (const OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
       const Slots slots(kind.kind->parameters);
       for (const Slot& slot : slots.all()) {
-        note_missing({slot, in_encoder, {}, Count(kind.left), true});
+        note_missing({slot, stack, {}, Count(kind.left), true});
       }
     }
   }
 
   // Which layers are of which kind is not said by a model, but by what they store.
-  bool match_exactly(std::vector<OpenKind>& kinds, bool in_encoder,
-                     const std::vector<Item>& items) {
+  bool match_exactly(std::vector<OpenKind>& kinds, StackId stack, const std::vector<Item>& items) {
     for (OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
-      PlaceFindings found = match(kind.kind->parameters, in_encoder, items);
+      PlaceFindings found = match(kind.kind->parameters, stack, items);
       if (found.failures() != 0) continue;
       kind.left -= 1;
-      commit(std::move(found), in_encoder);
+      commit(std::move(found), stack);
       return true;
     }
     return false;
   }
 
-  void match_nearest(std::vector<OpenKind>& kinds, bool in_encoder, std::int64_t number,
+  void match_nearest(std::vector<OpenKind>& kinds, StackId stack, std::int64_t number,
                      const std::vector<Item>& items) {
     OpenKind* nearest = nullptr;
     std::optional<PlaceFindings> best;
     for (OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
-      PlaceFindings found = match(kind.kind->parameters, in_encoder, items);
+      PlaceFindings found = match(kind.kind->parameters, stack, items);
       if (best && best->failures() <= found.failures()) continue;
       nearest = &kind;
       best = std::move(found);
     }
     nearest->left -= 1;  // numbers below the count of layers are at most that many
-    for (const Slot& slot : best->slots.all()) note_missing({slot, in_encoder, number, 1, true});
-    commit(*std::move(best), in_encoder);
+    for (const Slot& slot : best->slots.all()) note_missing({slot, stack, number, 1, true});
+    commit(*std::move(best), stack);
   }
 
   void behind_the_last(std::int64_t number, std::int64_t count, const std::vector<Item>& items) {
@@ -195,16 +208,16 @@ class Checker {
 
   // ---- results
 
-  void commit(PlaceFindings found, bool in_encoder) {
+  void commit(PlaceFindings found, StackId stack) {
     outside_ = std::move(found.outside);
     for (Finding& finding : found.findings) {
       switch (finding.outcome) {
         case Outcome::kHeld:
-          remember(finding, in_encoder);
+          remember(finding, stack);
           add_held(finding);
           break;
         case Outcome::kOtherShape:
-          remember(finding, in_encoder);
+          remember(finding, stack);
           add_other_shape(finding);
           break;
         case Outcome::kCopy:
@@ -222,11 +235,11 @@ class Checker {
     }
   }
 
-  void remember(const Finding& finding, bool in_encoder) {
+  void remember(const Finding& finding, StackId stack) {
     for (const Parameter* parameter : finding.parameters) {
-      examples_[{in_encoder, parameter->name}] = {finding.item.name.pattern, finding.parameters,
-                                                  finding.item.name.rule->layout,
-                                                  finding.item.name.expert.has_value()};
+      examples_[{stack, parameter->name}] = {finding.item.name.pattern, finding.parameters,
+                                             finding.item.name.rule->layout,
+                                             finding.item.name.expert.has_value()};
     }
   }
 
@@ -286,7 +299,7 @@ class Checker {
 
   void name_missing() {
     for (const NotFound& one : not_found_) {
-      const auto example = examples_.find({one.in_encoder, one.slot.parameter->name});
+      const auto example = examples_.find({one.stack, one.slot.parameter->name});
       if (example == examples_.end()) {
         add_unseen(one);
       } else {
@@ -302,7 +315,7 @@ class Checker {
                               : one.is_layer && one.repeat == 1 ? " of a layer"
                               : one.is_layer ? fmt::format(" of {} layers", one.repeat.str())
                                              : "";
-    const std::string stack = one.in_encoder && one.is_layer ? kEncoderPrefix : "";
+    const std::string stack(one.is_layer ? prefix_of(one.stack) : "");
     const std::vector<Shape> shapes = shapes_of({&parameter}, Layout::kLinear, false, false);
     check_.missing.push_back({stack + parameter.name + where, shapes.front(), one.repeat,
                               one.slot.missing_slices() * one.repeat * parameter.slice()});
@@ -393,14 +406,10 @@ class Checker {
   ModelParameters parameters_;
   Slots outside_;
   bool is_conv1d_ = false;
-  bool has_encoder_ = false;
   std::unordered_map<std::string, const StoredTensor*> by_name_;
   FindTensor find_;
-  std::vector<Item> outside_items_;
-  std::vector<Item> outside_encoder_items_;
-  Layers decoder_;  // of the only stack too, be it an encoder
-  Layers encoder_;
-  std::map<std::pair<bool, std::string>, Example> examples_;  // by stack and parameter
+  StoredStack stored_[std::size(kStacks)];
+  std::map<std::pair<StackId, std::string>, Example> examples_;  // by stack and parameter
   std::vector<NotFound> not_found_;
   std::unordered_map<std::string, std::size_t> held_at_;
   std::unordered_map<std::string, std::size_t> besides_at_;

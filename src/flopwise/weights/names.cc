@@ -43,6 +43,13 @@ RuleMap map_of(std::span<const NameRule> rules) {
   return map;
 }
 
+constexpr std::string_view kListed = "{e+2}";
+
+StackId stack_of(std::string_view root) {
+  if (contains(kEncoderRoots, root)) return StackId::kEncoder;
+  return contains(kTowerRoots, root) ? StackId::kTower : StackId::kMain;
+}
+
 struct Module {
   const NameRule* rule = nullptr;
   std::optional<std::int64_t> expert;
@@ -87,7 +94,8 @@ bool read_rest(const RuleMap& rules, std::string_view rest, std::string_view bef
   result.kind = best->kind == LeafKind::kCompanion ? NameKind::kCompanion : NameKind::kParameter;
   result.rule = module.rule;
   result.leaf = best;
-  result.expert = module.expert;
+  const bool is_listed = module.rule->holds.find(kListed) != std::string_view::npos;
+  (is_listed ? result.listed : result.expert) = module.expert;
   result.module =
       std::string(before) + std::string(rest.substr(0, rest.size() - best->suffix.size()));
   std::string pattern(rest);
@@ -134,7 +142,7 @@ bool read_outside(const std::string& name, StoredName& result) {
     }
     const std::string before = name.substr(0, skipped);
     if (!read_rest(kRules, rest, before, before, result)) continue;
-    result.in_encoder = contains(kEncoderRoots, root);
+    result.stack = stack_of(root);
     return true;
   }
   return false;
@@ -162,7 +170,7 @@ const BufferRule* find_buffer(std::string_view name) {
 
 }  // namespace
 
-std::vector<Holding> holdings_of(const NameRule& rule) {
+std::vector<Holding> holdings_of(const NameRule& rule, std::optional<std::int64_t> listed) {
   std::vector<Holding> holdings(1);
   for (std::string_view text = rule.holds; !text.empty();) {
     const std::size_t end = text.find(' ');
@@ -173,7 +181,12 @@ std::vector<Holding> holdings_of(const NameRule& rule) {
     } else if (word != "+") {
       holdings.back().is_copy = word.starts_with('=');
       if (holdings.back().is_copy) word.remove_prefix(1);
-      holdings.back().parameters.emplace_back(word);
+      std::string parameter(word);
+      const std::size_t at = listed ? parameter.find(kListed) : std::string::npos;
+      if (at != std::string::npos) {
+        parameter.replace(at, kListed.size(), std::to_string(*listed + 2));
+      }
+      holdings.back().parameters.push_back(std::move(parameter));
     }
   }
   return holdings;
@@ -200,7 +213,7 @@ StoredName read_name(const std::string& name) {
     return result;
   }
   result.layer = place->layer;
-  result.in_encoder = contains(kEncoderRoots, place->root);
+  result.stack = stack_of(place->root);
   read_rest(kRules, std::string_view(name).substr(place->rest_at), name.substr(0, place->rest_at),
             name.substr(0, place->number_at) + "{i}.", result);
   return result;

@@ -55,10 +55,12 @@ class PlaceMatcher {
   Slot* find_slot(const std::string& module, std::string_view leaf) {
     for (const std::string& name : {fmt::format("{}.{}", module, leaf), module}) {
       if (Slot* slot = place_.slots.find(name)) return slot;
-      if (place_.in_encoder) {
-        if (Slot* slot = place_.outside.find(kEncoderPrefix + name)) return slot;
+      const std::string prefixed = std::string(prefix_of(place_.stack)) + name;
+      if (Slot* slot = place_.outside.find(prefixed)) return slot;
+      // An encoder shares the embedding; a tower shares nothing.
+      if (place_.stack == StackId::kEncoder) {
+        if (Slot* slot = place_.outside.find(name)) return slot;
       }
-      if (Slot* slot = place_.outside.find(name)) return slot;
       if (leaf != "weight") break;  // such as attention.sinks, which is no NAME.weight
     }
     return nullptr;
@@ -111,7 +113,7 @@ class PlaceMatcher {
     std::optional<Finding> other_shape;
     std::vector<Slot*> of_other_shape;
     std::string why = fmt::format("the model has no such parameter");
-    for (const Holding& holding : holdings_of(*name.rule)) {
+    for (const Holding& holding : holdings_of(*name.rule, name.listed)) {
       const std::vector<Slot*> slots = slots_of(holding, name.leaf->parameter);
       if (slots.empty()) continue;
       const bool are_free = std::all_of(

@@ -11,9 +11,6 @@
 
 namespace flopwise {
 
-// What stands before the names of an encoder's parameters beside a decoder's.
-inline constexpr const char* kEncoderPrefix = "encoder.";
-
 struct Item {
   const StoredTensor* tensor = nullptr;
   StoredName name;
@@ -48,10 +45,10 @@ struct PlaceFindings {
 
 // What a place is matched with.
 struct Place {
-  Slots slots;              // of the layer
-  Slots outside;            // of what is outside the layers
-  bool in_encoder = false;  // of an encoder-decoder
-  bool is_conv1d = false;   // matrices under the names of GPT-2 are stored transposed
+  Slots slots;    // of the layer
+  Slots outside;  // of what is outside the layers
+  StackId stack = StackId::kMain;
+  bool is_conv1d = false;  // matrices under the names of GPT-2 are stored transposed
   bool has_shapes = true;
 };
 

@@ -54,9 +54,15 @@ std::vector<Shape> shapes_of(const std::vector<const Parameter*>& parameters, La
     };
   }
   if (experts == 0) {
-    if (layout == Layout::kConv1d && is_conv1d) {
+    if (layout == Layout::kTransposed || (layout == Layout::kConv1d && is_conv1d)) {
       return {
           {in, out}
+      };
+    }
+    const bool has_heads = layout == Layout::kHeadsTransposed && parameters.size() == 1;
+    if (has_heads && out.value() % first.heads.value() == 0) {
+      return {
+          {first.heads, in, Count::of(out.value() / first.heads.value())}
       };
     }
     return {
@@ -79,6 +85,8 @@ std::vector<Shape> shapes_of(const std::vector<const Parameter*>& parameters, La
       };
     case Layout::kLinear:
     case Layout::kConv1d:
+    case Layout::kTransposed:
+    case Layout::kHeadsTransposed:
       break;
   }
   return {
