@@ -9,7 +9,10 @@
 // file, offset or tensor, the value, and what was expected.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,17 +20,28 @@
 #include <vector>
 
 #include "flopwise/base/count.h"
+#include "flopwise/checkpoint/arena.h"
 #include "flopwise/checkpoint/stored_type.h"
 
 namespace flopwise {
 
+// The axes of a tensor. They, and the texts of a StoredTensor, live in the arena of its Checkpoint.
+struct StoredShape : std::span<const std::int64_t> {
+  using std::span<const std::int64_t>::span;
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  StoredShape(std::span<const std::int64_t> axes) : std::span<const std::int64_t>(axes) {}
+  friend bool operator==(const StoredShape& a, const StoredShape& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+};
+
 struct StoredTensor {
-  std::string name;
-  std::vector<std::int64_t> shape;  // row-major, the innermost axis last; empty for a scalar
+  std::string_view name;
+  StoredShape shape;  // row-major, the innermost axis last; empty for a scalar
   StoredType type = {};
-  Count elements;    // the product of `shape`
-  Count bytes;       // in the file, scales of a quantised block included
-  std::string file;  // its file's name, without folder
+  Count elements;         // the product of `shape`
+  Count bytes;            // in the file, scales of a quantised block included
+  std::string_view file;  // its file's name, without folder
 };
 
 struct MetadataValue;
@@ -68,6 +82,8 @@ struct Checkpoint {
   std::vector<std::string> notes;
   // False of an index alone, whose tensors have a name and a file and nothing more.
   bool has_shapes = true;
+  // What the tensors' texts and shapes point into; copies of a checkpoint share it.
+  std::shared_ptr<Arena> arena = std::make_shared<Arena>();
 
   const MetadataValue* find_metadata(std::string_view key) const;  // null when absent
 };

@@ -30,12 +30,27 @@ std::vector<std::string> names_of(const std::vector<const Parameter*>& parameter
 
 // ---- the whole checkpoint ---------------------------------------------------------------------
 
-using Layers = std::map<std::int64_t, std::vector<Item>>;  // by number
+// By number.
+struct StoredLayer {
+  std::int64_t number = 0;
+  std::vector<Item> items;
+};
+using Layers = std::map<std::int64_t, StoredLayer>;
 
 // What the file stores of one stack.
 struct StoredStack {
   Layers layers;
   std::vector<Item> outside;
+  StoredLayer* last = nullptr;  // the layer of the tensor before: mostly also of the next
+
+  std::vector<Item>& items_of(std::optional<std::int64_t> layer) {
+    if (!layer) return outside;
+    if (last == nullptr || last->number != *layer) {
+      last = &layers[*layer];
+      last->number = *layer;
+    }
+    return last->items;
+  }
 };
 constexpr StackId kStacks[] = {StackId::kMain, StackId::kEncoder, StackId::kTower};
 
@@ -64,12 +79,14 @@ class Checker {
     check_.model = model.name;
     check_.has_shapes = checkpoint.has_shapes;
     check_.params = parameters_.total;
-    is_conv1d_ = contains(kConv1dFamilies, model.family);
-    for (const StoredTensor& tensor : checkpoint.tensors) by_name_.emplace(tensor.name, &tensor);
-    find_ = [this](const std::string& name) -> const StoredTensor* {
-      const auto found = by_name_.find(name);
-      return found == by_name_.end() ? nullptr : found->second;
-    };
+    context_.has_shapes = checkpoint.has_shapes;
+    context_.is_conv1d = contains(kConv1dFamilies, model.family);
+    context_.find = [this, &checkpoint](std::string_view name) { return find(name, checkpoint); };
+    std::transform(std::begin(kStacks), std::end(kStacks), std::begin(has_), [&](StackId stack) {
+      return stack == StackId::kMain ||
+             std::any_of(parameters_.layers.begin(), parameters_.layers.end(),
+                         [&](const LayerKind& kind) { return kind.stack == stack; });
+    });
     for (const StoredTensor& tensor : checkpoint.tensors) sort_in(tensor);
   }
 
@@ -88,46 +105,49 @@ class Checker {
 
  private:
   StoredStack& stored(StackId stack) { return stored_[static_cast<std::size_t>(stack)]; }
-  bool has(StackId stack) const {
-    return stack == StackId::kMain ||
-           std::any_of(parameters_.layers.begin(), parameters_.layers.end(),
-                       [&](const LayerKind& kind) { return kind.stack == stack; });
+  bool has(StackId stack) const { return has_[static_cast<std::size_t>(stack)]; }
+
+  // Only what is packed asks for its neighbours.
+  const StoredTensor* find(std::string_view name, const Checkpoint& checkpoint) {
+    if (by_name_.empty()) {
+      by_name_.reserve(checkpoint.tensors.size());
+      for (const StoredTensor& tensor : checkpoint.tensors) by_name_.emplace(tensor.name, &tensor);
+    }
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
   }
 
   void sort_in(const StoredTensor& tensor) {
     check_.stored_tensors += 1;
     check_.stored_elements += tensor.elements;
     check_.stored_bytes += tensor.bytes;
-    Item item{&tensor, read_name(tensor.name)};
-    if (item.name.kind == NameKind::kBuffer) {
-      add_besides(BesidesKind::kBuffer, item, std::string(item.name.comment));
-    } else if (item.name.kind == NameKind::kMtp) {
+    const NameReader::Result name = names_.read(tensor.name);
+    const Item item{&tensor, name.pattern, name.number, name.expert};
+    if (item.name->kind == NameKind::kBuffer) {
+      add_besides(BesidesKind::kBuffer, item, std::string(item.name->comment));
+    } else if (item.name->kind == NameKind::kMtp) {
       add_besides(BesidesKind::kMtp, item, "multi-token prediction");
-    } else if (item.name.stack == StackId::kTower && !has(StackId::kTower)) {
+    } else if (item.name->stack == StackId::kTower && !has(StackId::kTower)) {
       add_extra(item, "the model has no tower");
     } else {
-      StoredStack& stack = stored(has(item.name.stack) ? item.name.stack : StackId::kMain);
-      (item.name.layer ? stack.layers[*item.name.layer] : stack.outside).push_back(std::move(item));
+      StoredStack& stack = stored(has(item.name->stack) ? item.name->stack : StackId::kMain);
+      stack.items_of(name.layer).push_back(item);
     }
   }
 
   // Originals before their copies.
   static void sort_by_rule(std::vector<Item>& items) {
     std::stable_sort(items.begin(), items.end(),
-                     [](const Item& a, const Item& b) { return a.name.rule < b.name.rule; });
+                     [](const Item& a, const Item& b) { return a.name->rule < b.name->rule; });
   }
 
   void match_outside() {
     for (const StackId stack : kStacks) {
       sort_by_rule(stored(stack).outside);
-      commit(match({}, stack, stored(stack).outside), stack);
+      static const std::vector<Parameter> kNone;
+      PlaceMatcher matcher(kNone, stack, context_);
+      commit(matcher.match(outside_, stored(stack).outside), stack);
     }
-  }
-
-  PlaceFindings match(const std::vector<Parameter>& parameters, StackId stack,
-                      const std::vector<Item>& items) const {
-    return match_place({Slots(parameters), outside_, stack, is_conv1d_, check_.has_shapes}, items,
-                       find_);
   }
 
   // ---- layers
@@ -136,6 +156,7 @@ class Checker {
   struct OpenKind {
     const LayerKind* kind;
     std::int64_t left;
+    PlaceMatcher matcher;
   };
 
   void match_stack(StackId stack, const Layers& layers) {
@@ -143,18 +164,19 @@ class Checker {
     std::int64_t count = 0;
     for (const LayerKind& kind : parameters_.layers) {
       if (kind.stack != stack) continue;
-      kinds.push_back({&kind, kind.repeat});
+      kinds.push_back({&kind, kind.repeat, PlaceMatcher(kind.parameters, stack, context_)});
       count += kind.repeat;
     }
     std::vector<std::int64_t> open;
-    for (const auto& [number, items] : layers) {
+    for (const auto& [number, layer] : layers) {
       if (number >= count) {
-        behind_the_last(number, count, items);
-      } else if (!match_exactly(kinds, stack, items)) {
+        behind_the_last(number, count, layer.items);
+      } else if (!match_exactly(kinds, stack, layer.items)) {
         open.push_back(number);
       }
     }
-    for (const std::int64_t number : open) match_nearest(kinds, stack, number, layers.at(number));
+    for (const std::int64_t number : open)
+      match_nearest(kinds, stack, number, layers.at(number).items);
     for (const OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
       const Slots slots(kind.kind->parameters);
@@ -168,7 +190,7 @@ class Checker {
   bool match_exactly(std::vector<OpenKind>& kinds, StackId stack, const std::vector<Item>& items) {
     for (OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
-      PlaceFindings found = match(kind.kind->parameters, stack, items);
+      PlaceFindings found = kind.matcher.match(outside_, items);
       if (found.failures() != 0) continue;
       kind.left -= 1;
       commit(std::move(found), stack);
@@ -183,7 +205,7 @@ class Checker {
     std::optional<PlaceFindings> best;
     for (OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
-      PlaceFindings found = match(kind.kind->parameters, stack, items);
+      PlaceFindings found = kind.matcher.match(outside_, items);
       if (best && best->failures() <= found.failures()) continue;
       nearest = &kind;
       best = std::move(found);
@@ -210,7 +232,7 @@ class Checker {
 
   void commit(PlaceFindings found, StackId stack) {
     outside_ = std::move(found.outside);
-    for (Finding& finding : found.findings) {
+    for (const Finding& finding : found.findings) {
       switch (finding.outcome) {
         case Outcome::kHeld:
           remember(finding, stack);
@@ -221,64 +243,109 @@ class Checker {
           add_other_shape(finding);
           break;
         case Outcome::kCopy:
-          add_besides(BesidesKind::kCopy, finding.item,
-                      "copy of " + finding.parameters.front()->name);
+          add_besides(BesidesKind::kCopy, *finding.item,
+                      "copy of " + finding.reading->parameters.front()->name);
           break;
         case Outcome::kCompanion:
-          add_besides(BesidesKind::kQuantisation, finding.item,
-                      "with the quantised " + finding.parameters.front()->name);
+          add_besides(BesidesKind::kQuantisation, *finding.item,
+                      "with the quantised " + finding.accompanied->name);
           break;
         case Outcome::kExtra:
-          add_extra(finding.item, finding.why);
+          add_extra(*finding.item, finding.why);
           break;
       }
     }
   }
 
   void remember(const Finding& finding, StackId stack) {
-    for (const Parameter* parameter : finding.parameters) {
-      examples_[{stack, parameter->name}] = {finding.item.name.pattern, finding.parameters,
-                                             finding.item.name.rule->layout,
-                                             finding.item.name.expert.has_value()};
+    Reading& reading = *finding.reading;
+    if (reading.is_remembered) return;
+    reading.is_remembered = true;
+    for (const Parameter* parameter : reading.parameters) {
+      examples_[{stack, parameter->name}] = {finding.item->name->pattern, reading.parameters,
+                                             finding.item->name->rule->layout,
+                                             reading.of_one_expert};
     }
   }
 
   void add_held(const Finding& finding) {
-    const StoredTensor& tensor = *finding.item.tensor;
-    const std::string& pattern = finding.item.name.pattern;
-    const Count elements = product_of(finding.expected);
-    HeldParameters row;
-    row.pattern = pattern;
-    row.parameters = names_of(finding.parameters);
-    row.shape = finding.unpacked.shape.value_or(check_.has_shapes ? finding.expected : Shape{});
-    row.type = tensor.type.name;
-    row.form = finding.unpacked.form;
-    std::string key =
-        fmt::format("{}|{}|{}|{}", pattern, row.type, row.form, fmt::join(row.parameters, "+"));
-    for (const Count size : row.shape) key += "|" + size.str();
-    const auto [at, is_new] = held_at_.emplace(std::move(key), check_.held.size());
-    if (is_new) {
-      check_.held.push_back(std::move(row));
-      positions_.push_back(finding.parameters.front()->position);
-    }
-    HeldParameters& sum = check_.held[at->second];
+    const StoredTensor& tensor = *finding.item->tensor;
+    HeldParameters& sum = check_.held[row_of(finding)];
     sum.tensors += 1;
-    sum.elements += elements;
+    sum.elements += finding.reading->elements[finding.shape];
     sum.stored_elements += tensor.elements;
     sum.bytes += tensor.bytes;
   }
 
+  // Most tensors are summed up in the row of the one before them that was read alike; of packed
+  // ones the form is part of what tells rows apart.
+  std::size_t row_of(const Finding& finding) {
+    Reading& reading = *finding.reading;
+    const std::string_view type = finding.item->tensor->type.name;
+    const bool is_plain = !finding.unpacked && is_stored_as(finding, reading);
+    if (is_plain) {
+      for (const Reading::Row& row : reading.rows) {
+        if (row.shape == finding.shape && row.type == type) return row.row;
+      }
+    }
+    const std::size_t row = new_or_known_row(finding);
+    if (is_plain) reading.rows.push_back({type, finding.shape, row});
+    return row;
+  }
+
+  bool is_stored_as(const Finding& finding, const Reading& reading) const {
+    const Shape& expected = reading.shapes[finding.shape];
+    const StoredShape& stored = finding.item->tensor->shape;
+    return !check_.has_shapes ||
+           std::equal(stored.begin(), stored.end(), expected.begin(), expected.end(),
+                      [](std::int64_t a, Count b) { return b == a; });
+  }
+
+  Shape shape_of(const Finding& finding) const {
+    if (!check_.has_shapes) return {};
+    if (!finding.unpacked) {
+      const StoredShape& stored = finding.item->tensor->shape;
+      return {stored.begin(), stored.end()};
+    }
+    return finding.unpacked->shape.value_or(finding.reading->shapes[finding.shape]);
+  }
+
+  std::size_t new_or_known_row(const Finding& finding) {
+    HeldParameters row;
+    row.pattern = finding.item->name->pattern;
+    row.parameters = names_of(finding.reading->parameters);
+    row.shape = shape_of(finding);
+    row.type = finding.item->tensor->type.name;
+    if (finding.unpacked) row.form = finding.unpacked->form;
+    std::string key =
+        fmt::format("{}|{}|{}|{}", row.pattern, row.type, row.form, fmt::join(row.parameters, "+"));
+    for (const Count size : row.shape) key += "|" + size.str();
+    const auto [at, is_new] = held_at_.emplace(std::move(key), check_.held.size());
+    if (is_new) {
+      check_.held.push_back(std::move(row));
+      positions_.push_back(finding.reading->parameters.front()->position);
+    }
+    return at->second;
+  }
+
   void add_other_shape(const Finding& finding) {
-    const StoredTensor& tensor = *finding.item.tensor;
-    check_.other_shape.push_back({tensor.name, names_of(finding.parameters), tensor.shape,
-                                  finding.unpacked.form, finding.expected, tensor.elements,
-                                  product_of(finding.expected)});
+    const StoredTensor& tensor = *finding.item->tensor;
+    const Reading& reading = *finding.reading;
+    check_.other_shape.push_back({
+        std::string(tensor.name),
+        names_of(reading.parameters),
+        {tensor.shape.begin(), tensor.shape.end()},
+        finding.unpacked ? finding.unpacked->form : "",
+        reading.shapes.front(),
+        tensor.elements,
+        reading.elements.front()
+    });
   }
 
   void add_besides(BesidesKind kind, const Item& item, std::string what) {
-    const std::string key = fmt::format("{}|{}", item.name.pattern, what);
+    const std::string key = fmt::format("{}|{}", item.name->pattern, what);
     const auto [at, is_new] = besides_at_.emplace(key, check_.besides.size());
-    if (is_new) check_.besides.push_back({kind, item.name.pattern, std::move(what), {}, {}, {}});
+    if (is_new) check_.besides.push_back({kind, item.name->pattern, std::move(what), {}, {}, {}});
     Besides& sum = check_.besides[at->second];
     sum.tensors += 1;
     sum.elements += item.tensor->elements;
@@ -287,8 +354,14 @@ class Checker {
 
   void add_extra(const Item& item, std::string why) {
     const StoredTensor& tensor = *item.tensor;
-    check_.extra.push_back({tensor.name, item.name.pattern, tensor.shape, tensor.elements,
-                            tensor.bytes, std::move(why)});
+    check_.extra.push_back({
+        std::string(tensor.name),
+        item.name->pattern,
+        {tensor.shape.begin(), tensor.shape.end()},
+        tensor.elements,
+        tensor.bytes,
+        std::move(why)
+    });
   }
 
   // ---- what is missing
@@ -327,10 +400,10 @@ class Checker {
     const Count elements = slices * parameter.slice() * one.repeat;
     const std::string pattern = fill_pattern(example.pattern, one.layer, std::nullopt);
     const std::vector<Shape> shapes =
-        shapes_of(example.parameters, example.layout, example.is_per_expert, is_conv1d_);
+        shapes_of(example.parameters, example.layout, example.is_per_expert, context_.is_conv1d);
     if (example.is_per_expert && one.repeat == 1 && slices <= Count(kNamedExperts)) {
       for (std::int64_t e = 0; Count(e) < parameter.experts; ++e) {
-        if (one.slot.experts.count(e) != 0) continue;
+        if (one.slot.experts.contains(e)) continue;
         add_missing(fill_pattern(pattern, std::nullopt, e), shapes, 1, parameter.slice());
       }
       return;
@@ -405,9 +478,10 @@ class Checker {
 
   ModelParameters parameters_;
   Slots outside_;
-  bool is_conv1d_ = false;
-  std::unordered_map<std::string, const StoredTensor*> by_name_;
-  FindTensor find_;
+  MatchContext context_;
+  bool has_[std::size(kStacks)] = {};
+  NameReader names_;
+  std::unordered_map<std::string_view, const StoredTensor*> by_name_;
   StoredStack stored_[std::size(kStacks)];
   std::map<std::pair<StackId, std::string>, Example> examples_;  // by stack and parameter
   std::vector<NotFound> not_found_;

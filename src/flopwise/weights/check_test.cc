@@ -665,7 +665,7 @@ TEST(Check, NamesAlone) {
   Checkpoint names = checkpoint_of(llama_file());
   names.has_shapes = false;
   for (StoredTensor& tensor : names.tensors) {
-    tensor.shape.clear();
+    tensor.shape = {};
     tensor.type = {};
     tensor.elements = tensor.bytes = 0;
   }

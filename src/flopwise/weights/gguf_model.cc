@@ -271,6 +271,10 @@ class GgufReader {
     if (architecture_ == "falcon" && field.spelling == &FieldNames::kv_heads) return;
     const std::string_view name =
         field.spelling == nullptr ? field.field : family.names.*field.spelling;
+    // Where every layer has experts their width is the family's one width.
+    if (field.key == "expert_feed_forward_length" && family.moe == MoeRule::kAll) {
+      return set(family.names.d_ff, *value);
+    }
     if (!name.empty()) return set(name, *value);
     check_usual(field, family, *value);
   }

@@ -171,7 +171,7 @@ inline constexpr NameRule kInLayer[] = {
     {"attn.Wqkv", "attention.q + attention.k + attention.v"},
     {"attn.c_attn", "attention.q + attention.k + attention.v", Layout::kConv1d},
     {"attn.c_proj", "attention.o", Layout::kConv1d},
-    {"attn_q", "attention.q"},
+    {"attn_q", "attention.q | attention.q_nope + attention.q_rope"},
     {"attn_k", "attention.k"},
     {"attn_v", "attention.v"},
     {"attn_qkv", "attention.q + attention.k + attention.v"},

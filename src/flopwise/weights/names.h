@@ -10,9 +10,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace flopwise {
@@ -71,23 +73,55 @@ enum class NameKind {
   kUnknown,
 };
 
-struct StoredName {
+// What names say that differ in the numbers of their layer and expert alone.
+struct NamePattern {
   NameKind kind = NameKind::kUnknown;
-  StackId stack = StackId::kMain;     // as the root says
-  std::optional<std::int64_t> layer;  // number of the layer it stands in
-  std::optional<std::int64_t> expert;
+  StackId stack = StackId::kMain;      // as the root says
   std::optional<std::int64_t> listed;  // number in a list of modules that are parameters each
   const NameRule* rule = nullptr;      // of kParameter and kCompanion
   const Leaf* leaf = nullptr;
-  std::string module;        // the stored name up to the leaf
   std::string pattern;       // the stored name with {i} for the layer and {e} for an expert
   std::string_view comment;  // of kBuffer: what it is
+
+  // A stored name up to the leaf.
+  std::string_view module_of(std::string_view name) const {
+    return name.substr(0, name.size() - leaf->suffix.size());
+  }
 };
 
-StoredName read_name(const std::string& name);
+struct StoredName : NamePattern {
+  std::optional<std::int64_t> layer;  // number of the layer it stands in
+  std::optional<std::int64_t> expert;
+};
+
+StoredName read_name(std::string_view name);
+
+// Reads many names, each pattern of them once.
+class NameReader {
+ public:
+  struct Result {
+    const NamePattern* pattern = nullptr;  // as long as the reader
+    std::size_t number = 0;                // of the pattern: 0, 1, 2, ...
+    std::optional<std::int64_t> layer;
+    std::optional<std::int64_t> expert;
+  };
+  Result read(std::string_view name);
+
+ private:
+  struct Known {
+    std::size_t number = 0;
+    bool has_layer = false;
+    bool has_expert = false;
+  };
+
+  std::unordered_map<std::string, Known> known_;          // by what key_of makes of a name
+  std::unordered_map<std::string, std::size_t> numbers_;  // by NamePattern::pattern
+  std::deque<NamePattern> patterns_;
+  std::string key_;
+};
 
 // Modules that only the layers behind a model's own have, those of multi-token prediction.
-bool marks_mtp_layer(const std::string& name);
+bool marks_mtp_layer(std::string_view name);
 
 // "model.layers.{i}.self_attn.q_proj.weight" with numbers in the places of {i} and {e}.
 std::string fill_pattern(std::string pattern, std::optional<std::int64_t> layer,
