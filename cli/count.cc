@@ -90,9 +90,10 @@ void add_count_command(CLI::App& app, Context& context) {
       "count", "Every parameter, FLOP and byte of a transformer, forward and backward");
   const auto options = std::make_shared<Options>();
   command
-      ->add_option("MODEL", options->models,
-                   "A catalog name, a config.json, a directory with one, - (standard input) or "
-                   "letters such as D=4096,F=16384,L=64,V=32000,N=32")
+      ->add_option(
+          "MODEL", options->models,
+          "A catalog name, a config.json, a directory with one, a GGUF file, - (standard input) or "
+          "letters such as D=4096,F=16384,L=64,V=32000,N=32")
       ->required()
       ->check(not_empty);
   const auto option = [&](const char* name, std::string& value, const char* help,

@@ -97,7 +97,9 @@ void add_prove_command(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "prove", "Executes a shrunk model with counting arithmetic and compares every formula");
   const auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "A catalog name, a config.json, letters, ...")
+  command
+      ->add_option("MODEL", options->model,
+                   "A catalog name, a config.json, a GGUF file, letters, ...")
       ->check(not_empty);
   command->add_option("--einsum", options->einsum, "One contraction instead of a model")
       ->type_name("EXPR")

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "flopwise/checkpoint/large_memory.h"
+
 namespace flopwise {
 
 class Arena {
@@ -28,7 +30,7 @@ class Arena {
 
  private:
   static constexpr std::size_t kFirstBytes = std::size_t{1} << 12;
-  static constexpr std::size_t kMostBytes = std::size_t{1} << 18;
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 21;
 
   char* take(std::size_t bytes, std::size_t alignment) {
     used_ = (used_ + alignment - 1) / alignment * alignment;
@@ -38,13 +40,18 @@ class Arena {
     return place;
   }
   void grow(std::size_t bytes) {
-    next_ = blocks_.empty() ? kFirstBytes : std::min(kMostBytes, 2 * next_);
+    // Not doubled from 256 KiB on, but a huge page at once.
+    constexpr std::size_t kLastSmall = std::size_t{1} << 18;
+    next_ = blocks_.empty() ? kFirstBytes : next_ < kLastSmall ? 2 * next_ : kMostBytes;
     size_ = std::max(bytes, next_);
-    blocks_.push_back(std::make_unique_for_overwrite<char[]>(size_));
+    blocks_.emplace_back(static_cast<char*>(take_memory(size_)));
     used_ = 0;
   }
 
-  std::vector<std::unique_ptr<char[]>> blocks_;
+  struct GiveBack {
+    void operator()(char* memory) const noexcept { give_memory(memory); }
+  };
+  std::vector<std::unique_ptr<char, GiveBack>> blocks_;
   std::size_t size_ = 0;  // of the last block
   std::size_t used_ = 0;  // of it
   std::size_t next_ = 0;

@@ -147,6 +147,7 @@ SafetensorsIndex read_map(const fs::path& path, ShardFiles shards) {
 
 Checkpoint read_shards(const fs::path& path, const SafetensorsIndex& index) {
   Checkpoint checkpoint;
+  checkpoint.tensors.reserve(index.weight_map.size());
   for (const std::string& file : index.files) {
     in_file(path, [&] { add_shard(path.parent_path() / file, checkpoint); });
   }

@@ -21,6 +21,7 @@
 
 #include "flopwise/base/count.h"
 #include "flopwise/checkpoint/arena.h"
+#include "flopwise/checkpoint/large_memory.h"
 #include "flopwise/checkpoint/stored_type.h"
 
 namespace flopwise {
@@ -43,6 +44,8 @@ struct StoredTensor {
   Count bytes;            // in the file, scales of a quantised block included
   std::string_view file;  // its file's name, without folder
 };
+
+using StoredTensors = std::vector<StoredTensor, LargeAllocator<StoredTensor>>;
 
 struct MetadataValue;
 
@@ -74,8 +77,8 @@ enum class CheckpointFormat { kSafetensors, kGguf };
 
 struct Checkpoint {
   CheckpointFormat format = CheckpointFormat::kSafetensors;
-  std::vector<StoredTensor> tensors;  // file by file, in the order of the header
-  std::vector<Metadata> metadata;     // of the first file; of an index, its numbers and texts first
+  StoredTensors tensors;           // file by file, in the order of the header
+  std::vector<Metadata> metadata;  // of the first file; of an index, its numbers and texts first
   std::vector<CheckpointFile> files;
   // What is odd and yet no reason to refuse, such as an index whose total_size is not the sum of
   // the tensors' bytes (of the collected indexes some count other types, or tied weights twice).

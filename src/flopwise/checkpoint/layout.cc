@@ -70,7 +70,7 @@ void set_size(StoredTensor& tensor, Blocks blocks) {
   tensor.bytes = *bytes;
 }
 
-void sort_extents(std::vector<Extent>& extents, const std::vector<StoredTensor>& tensors) {
+void sort_extents(std::vector<Extent>& extents, std::span<const StoredTensor> tensors) {
   const auto is_before = [](const Extent& a, const Extent& b) {
     return std::tie(a.begin, a.end, a.tensor) < std::tie(b.begin, b.end, b.tensor);
   };

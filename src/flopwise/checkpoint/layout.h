@@ -39,7 +39,7 @@ struct Extent {
   std::size_t tensor;  // in Checkpoint::tensors
 };
 // By place; overlapping extents are a UserError.
-void sort_extents(std::vector<Extent>& extents, const std::vector<StoredTensor>& tensors);
+void sort_extents(std::vector<Extent>& extents, std::span<const StoredTensor> tensors);
 
 // UserError when two tensors have the same name; names the files where there are several.
 void check_names_differ(std::span<const StoredTensor> tensors);

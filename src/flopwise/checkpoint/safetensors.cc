@@ -102,7 +102,7 @@ class TensorReader {
           shape_[axes] = dimension(axes);
           ++axes;
         });
-        tensor.shape = arena_.keep(std::span<const std::int64_t>(shape_, axes));
+        tensor.shape = keep_shape({shape_, axes});
       } else if (key == "data_offsets") {
         first(has_offsets_, key);
         json_.array([&] { add_offset(json_.whole_number()); });
@@ -120,6 +120,16 @@ class TensorReader {
   }
 
  private:
+  // Most tensors of a file have one of a few shapes: the last ones are looked at again.
+  StoredShape keep_shape(StoredShape shape) {
+    for (const StoredShape& known : kept_) {
+      if (known == shape) return known;
+    }
+    StoredShape& place = kept_[next_kept_++ % std::size(kept_)];
+    place = arena_.keep(shape);
+    return place;
+  }
+
   static void first(bool& seen, std::string_view key) {
     if (seen) throw UserError(fmt::format("{} occurs twice", key));
     seen = true;
@@ -157,6 +167,8 @@ class TensorReader {
   JsonCursor& json_;
   Arena& arena_;
   std::int64_t shape_[kMaxDimensions] = {};
+  StoredShape kept_[8];
+  std::size_t next_kept_ = 0;
   StoredType type_ = {};  // of the tensor before: most are alike
   bool has_type_ = false;
   bool has_shape_ = false;
@@ -220,7 +232,7 @@ std::vector<Metadata> read_texts(JsonCursor& json) {
 }
 
 // Every byte of the data in exactly one tensor.
-void check_extents(std::vector<Extent>& extents, const std::vector<StoredTensor>& tensors,
+void check_extents(std::vector<Extent>& extents, std::span<const StoredTensor> tensors,
                    std::uint64_t data_bytes) {
   for (const Extent& extent : extents) {
     if (extent.end > data_bytes) {
@@ -412,6 +424,8 @@ SafetensorsIndex read_safetensors_index(const ByteSource& source, ShardFiles sha
   }
   JsonCursor json(source, 0, source.size());
   SafetensorsIndex index;
+  constexpr std::uint64_t kUsualEntryBytes = 100;
+  index.weight_map.reserve(source.size() / kUsualEntryBytes);
   bool has_map = false;
   bool has_metadata = false;
   json.object([&](std::string_view seen_key) {

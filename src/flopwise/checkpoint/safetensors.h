@@ -29,8 +29,8 @@ struct SafetensorsIndex {
     std::string_view tensor;  // in `names`
     std::size_t file;         // in `files`
   };
-  std::vector<std::string> files;  // in alphabetical order
-  std::vector<Entry> weight_map;   // by tensor name
+  std::vector<std::string> files;                        // in alphabetical order
+  std::vector<Entry, LargeAllocator<Entry>> weight_map;  // by tensor name
   std::vector<Metadata> metadata;
   std::shared_ptr<Arena> names = std::make_shared<Arena>();
 };

@@ -122,7 +122,8 @@ class Checker {
     check_.stored_elements += tensor.elements;
     check_.stored_bytes += tensor.bytes;
     const NameReader::Result name = names_.read(tensor.name);
-    const Item item{&tensor, name.pattern, name.number, name.expert};
+    const Item item{&tensor, name.pattern, static_cast<std::uint32_t>(name.number),
+                    static_cast<std::int32_t>(name.expert.value_or(-1))};
     if (item.name->kind == NameKind::kBuffer) {
       add_besides(BesidesKind::kBuffer, item, std::string(item.name->comment));
     } else if (item.name->kind == NameKind::kMtp) {

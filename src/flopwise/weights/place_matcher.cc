@@ -101,7 +101,7 @@ Reading PlaceMatcher::reading_of(const Holding& holding, const Item& item,
                                  const Slots& outside) const {
   Reading reading;
   reading.is_copy = holding.is_copy;
-  reading.of_one_expert = item.expert.has_value();
+  reading.of_one_expert = item.number >= 0;
   for (const std::string& module : holding.parameters) {
     const auto place = find_place(module, item.name->leaf->parameter, outside);
     if (!place) return {};
@@ -116,7 +116,7 @@ Reading PlaceMatcher::reading_of(const Holding& holding, const Item& item,
 }
 
 PlaceMatcher::Readings& PlaceMatcher::readings_of(const Item& item, const Slots& outside) {
-  const std::size_t at = 2 * item.pattern + (item.expert ? 1 : 0);
+  const std::size_t at = 2 * std::size_t{item.pattern} + (item.number >= 0 ? 1 : 0);
   if (at >= readings_.size()) readings_.resize(at + 1);
   Readings& readings = readings_[at];
   if (readings.are_known) return readings;
@@ -155,7 +155,7 @@ Finding PlaceMatcher::parameter(const Item& item, PlaceFindings& place) {
   for (Reading& reading : readings_of(item, place.outside).list) {
     const bool are_free = std::all_of(
         reading.places.begin(), reading.places.end(),
-        [&](const Reading::Place& one) { return slot_of(one, place).is_free(item.expert); });
+        [&](const Reading::Place& one) { return slot_of(one, place).is_free(item.expert()); });
     if (!are_free && !reading.is_copy) {
       stored_already = reading.parameters.front();
       continue;
@@ -166,7 +166,7 @@ Finding PlaceMatcher::parameter(const Item& item, PlaceFindings& place) {
       finding.reading = &reading;
       finding.shape = *shape;
       if (reading.is_copy) return finding;
-      for (const Reading::Place& one : reading.places) slot_of(one, place).fill(item.expert);
+      for (const Reading::Place& one : reading.places) slot_of(one, place).fill(item.expert());
       return finding;
     }
     if (other_shape == nullptr && !reading.is_copy) {
@@ -178,7 +178,7 @@ Finding PlaceMatcher::parameter(const Item& item, PlaceFindings& place) {
   if (other_shape != nullptr) {
     finding.outcome = Outcome::kOtherShape;
     finding.reading = other_shape;
-    for (const Reading::Place& one : other_shape->places) slot_of(one, place).fill(item.expert);
+    for (const Reading::Place& one : other_shape->places) slot_of(one, place).fill(item.expert());
   } else {
     finding.why =
         stored_already == nullptr

@@ -19,8 +19,13 @@ namespace flopwise {
 struct Item {
   const StoredTensor* tensor = nullptr;
   const NamePattern* name = nullptr;
-  std::size_t pattern = 0;  // number of `name`
-  std::optional<std::int64_t> expert;
+  std::uint32_t pattern = 0;  // number of `name`
+  std::int32_t number = -1;   // of the expert
+
+  std::optional<std::int64_t> expert() const {
+    if (number < 0) return std::nullopt;
+    return number;
+  }
 };
 
 enum class Outcome { kHeld, kOtherShape, kCopy, kCompanion, kExtra };
