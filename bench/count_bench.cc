@@ -18,6 +18,18 @@ void count(benchmark::State& state, const std::string& model) {
   }
 }
 
+// The first 120 models of the catalog one after the other: configuration, graphs, every cost.
+void count_120_models(benchmark::State& state) {
+  constexpr std::size_t kModels = 120;
+  const auto rows = model_catalog().first(kModels);
+  for (auto _ : state) {
+    for (const CatalogModel& row : rows) {
+      benchmark::DoNotOptimize(count_model(read_catalog_row(row), {}).cost.params.total);
+    }
+  }
+}
+BENCHMARK(count_120_models)->Unit(benchmark::kMillisecond);
+
 BENCHMARK_CAPTURE(count, llama_3_8b, std::string("llama-3-8b"))->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(count, gemma_2_27b, std::string("gemma-2-27b"))->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(count, qwen3_30b_a3b, std::string("qwen3-30b-a3b"))

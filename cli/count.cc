@@ -75,7 +75,7 @@ void run(const Options& options, Context& context) {
   const CountRequest request = request_of(options);
   std::vector<CountResult> results;
   for (const std::string& model : options.models) {
-    results.push_back(count_model(read_model(model, context.in, options.as), request));
+    results.push_back(count_model(read_any_model(model, context.in, options.as), request));
   }
   if (options.as_json) {
     context.out << count_json(results).str() << "\n";
@@ -91,9 +91,10 @@ void add_count_command(CLI::App& app, Context& context) {
       "count", "Every parameter, FLOP and byte of a transformer, forward and backward");
   const auto options = std::make_shared<Options>();
   command
-      ->add_option("MODEL", options->models,
-                   "A catalog name, a config.json, a directory with one, - (standard input) or "
-                   "letters such as D=4096,F=16384,L=64,V=32000,N=32")
+      ->add_option(
+          "MODEL", options->models,
+          "A catalog name, a config.json, a directory with one, a GGUF file, - (standard input) or "
+          "letters such as D=4096,F=16384,L=64,V=32000,N=32")
       ->required()
       ->check(not_empty);
   const auto option = [&](const char* name, std::string& value, const char* help,

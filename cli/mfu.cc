@@ -26,7 +26,7 @@ MfuRequest request_of(const Options& options, std::istream& in) {
   MfuRequest request;
   request.name = options.model;
   request.counts = read_bare_counts(options.model);
-  if (!request.counts) request.model = read_model(options.model, in);
+  if (!request.counts) request.model = read_any_model(options.model, in);
   request.tokens = parse_quantity(options.tokens, "--tokens");
   request.hours = quantity(options.hours, "--hours");
   request.step_time_s = quantity(options.step_time, "--step-time");

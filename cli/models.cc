@@ -20,7 +20,7 @@ struct Options {
 // As --config says; else as a GGUF file does itself; else the config.json beside the checkpoint, or
 // in it where it is a folder.
 Model model_of(const Options& options, const Checkpoint& checkpoint, std::istream& in) {
-  if (!options.config.empty()) return read_model(options.config, in);
+  if (!options.config.empty()) return read_any_model(options.config, in);
   if (checkpoint.format == CheckpointFormat::kGguf) {
     return model_of_gguf(checkpoint, options.checkpoint);
   }

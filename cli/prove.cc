@@ -79,7 +79,7 @@ void run(const Options& options, Context& context) {
   } else if (!options.einsum.empty()) {
     proofs = {prove_einsum(options.einsum, request)};
   } else {
-    proofs = {prove_one(read_model(options.model, context.in), request, context.err)};
+    proofs = {prove_one(read_any_model(options.model, context.in), request, context.err)};
   }
   for (const Proof& proof : proofs) {
     if (!proof.holds()) context.exit_status = 1;
@@ -97,7 +97,9 @@ void add_prove_command(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "prove", "Executes a shrunk model with counting arithmetic and compares every formula");
   const auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "A catalog name, a config.json, letters, ...")
+  command
+      ->add_option("MODEL", options->model,
+                   "A catalog name, a config.json, a GGUF file, letters, ...")
       ->check(not_empty);
   command->add_option("--einsum", options->einsum, "One contraction instead of a model")
       ->type_name("EXPR")

@@ -181,7 +181,7 @@ TEST(ReportedFaults, UnknownModelIsAnError) {
   EXPECT_NE(user_error_of([] { find_model("llama-9-8b"); }), "no error");
 }
 
-// Megatron-DeepSpeed issue 99: a tied embedding counted on both pipeline stages.
+// P5, Megatron-DeepSpeed issue 99: a tied embedding counted on both pipeline stages.
 TEST(ReportedFaults, TiedEmbeddingOnce) {
   const Params params = count_of({.model = "gpt2", .mode = "forward"}).cost.params;
   EXPECT_EQ(params.embedding(), Count(50257 * 768 + 1024 * 768));
@@ -261,6 +261,71 @@ TEST(ReportedFaults, WidthAndShareOfExperts) {
   }();
   EXPECT_EQ(r.cost.params.total, Count(14'315'784'192));
   EXPECT_EQ(r.cost.params.total - r.cost.params.active, Count(24 * 56) * Count(3 * 2048 * 1408));
+}
+
+// P3, llmfit issue 622: 29.6 B for DeepSeek-R1, from the size of some of its files. Parts of a
+// checkpoint say nothing of the whole; the configuration does.
+TEST(ReportedFaults, ParametersOfDeepseekR1) {
+  const Params params = count_of({.model = "deepseek-r1", .mode = "forward"}).cost.params;
+  EXPECT_EQ(params.total, Count(671'026'419'200));
+}
+
+// P9, Megatron-LM issues 1345 and 1475: a coefficient of 2 for every norm, the last one forgotten,
+// latent attention without its own. An RMS norm has D parameters, a layer norm 2 D.
+TEST(ReportedFaults, ParametersOfNorms) {
+  const auto norms = [](const char* model) {
+    return count_of({.model = model, .mode = "forward"}).cost.params.of(Component::kNorm);
+  };
+  EXPECT_EQ(norms("D=64,L=3,V=9,N=4"), Count(64 * (2 * 3 + 1)));
+  EXPECT_EQ(norms("D=64,L=3,V=9,N=4,norm=layer"), Count(2 * 64 * (2 * 3 + 1)));
+  // 61 layers: two norms of the hidden state, one of each latent; and the last.
+  EXPECT_EQ(norms("deepseek-v3"), Count(61 * (2 * 7168 + 1536 + 512) + 7168));
+}
+
+// K18, tt-xla issue 5861: the cache of latent attention budgeted as if tensor parallelism split it.
+// Heads are split; the latent has none, so every device holds all of it, and nothing is moved.
+TEST(ReportedFaults, LatentCacheIsOnEveryDevice) {
+  const EinsumAnswer latent = answer_einsum({
+      .expression = "q[B,N_tp,C] * c[B,S,C] -> s[B,N_tp,S]",
+      .sizes = {"B=2", "N=128", "C=512", "S=4096"},
+      .mesh = "tp=8"
+  });
+  const EinsumAnswer whole = answer_einsum({
+      .expression = "q[B,N,C] * c[B,S,C] -> s[B,N,S]",
+      .sizes = {"B=2", "N=16", "C=512", "S=4096"}
+  });
+  EXPECT_TRUE(latent.sharded.collectives.empty());
+  // A device's share is a whole latent with an eighth of the heads.
+  EXPECT_EQ(latent.sharded.bytes_per_device.eval(latent.sizes), whole.cost.bytes.eval(whole.sizes));
+}
+
+// K19, unified-cache-management issue 1217: the cache of one request divided by DP as well as by
+// TP. Data parallelism splits requests, of which one cannot be split.
+TEST(ReportedFaults, OneRequestIsNotSplitByDataParallelism) {
+  EXPECT_NE(user_error_of([] {
+              answer_einsum({
+                  .expression = "q[B_dp,K_tp,H] * k[B_dp,S,K_tp,H] -> s[B_dp,K_tp,S]",
+                  .sizes = {"B=1", "K=8", "H=128", "S=4096"},
+                  .mesh = "dp=2,tp=4"
+              });
+            }),
+            "no error");
+}
+
+// K21, llm-d-benchmark issues 402 and 454: a cache of all query heads for grouped queries, 5.5 GiB
+// of activations for whatever model and length.
+TEST(ReportedFaults, MemoryOfTheModelAtHand) {
+  const auto cache = [](const char* model) {
+    return count_of({.model = model, .mode = "decode", .context = 8192}).kv_cache->bytes_total;
+  };
+  EXPECT_EQ(cache("llama-3-8b"), Count(std::int64_t{8192} * 32 * 2 * 8 * 128 * 2));
+  EXPECT_EQ(cache("deepseek-v3"), Count(std::int64_t{8192} * 61 * (512 + 64) * 2));
+  const auto peak = [](const char* model, std::int64_t length) {
+    return count_of({.model = model, .mode = "prefill", .context = length})
+        .cost.activations.peak_bytes;
+  };
+  EXPECT_GT(peak("llama-3-8b", 8192), Count(3) * peak("llama-3-8b", 2048));
+  EXPECT_GT(peak("llama-3-70b", 8192), peak("llama-3-8b", 8192));
 }
 
 }  // namespace

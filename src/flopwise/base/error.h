@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace flopwise {
 
@@ -53,6 +54,18 @@ auto in_context(std::string_view context, Body&& body) -> decltype(body()) {
     throw OverflowError(std::string(context) + ": " + error.what());
   } catch (const UserError& error) {
     throw UserError(std::string(context) + ": " + error.what());
+  }
+}
+
+// The same where the context costs something to write: describe() is called when an error passes.
+template <typename Describe, typename Body>
+requires std::is_invocable_v<Describe>
+auto in_context(Describe&& describe, Body&& body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const UserError&) {
+    return in_context(std::string_view(std::string(describe())),
+                      [&]() -> decltype(body()) { throw; });
   }
 }
 

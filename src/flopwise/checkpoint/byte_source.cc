@@ -59,7 +59,7 @@ void FileSource::read_at(std::uint64_t offset, std::span<char> bytes) const {
 }
 
 ByteCursor::ByteCursor(const ByteSource& source, std::uint64_t begin, std::uint64_t end)
-    : source_(source), offset_(begin), end_(end) {
+    : source_(source), end_(end), buffer_end_(begin) {
   FLOPWISE_CHECK(begin <= end && end <= source.size(), "a cursor beyond its source");
 }
 
@@ -67,20 +67,26 @@ std::string ByteCursor::take(std::uint64_t count) {
   FLOPWISE_CHECK(count <= left(), "a cursor read beyond its end");
   std::string bytes;
   bytes.reserve(count);
-  while (bytes.size() < count) {
-    if (offset_ - buffer_begin_ >= buffer_.size()) fill();
-    const std::uint64_t in_buffer = buffer_begin_ + buffer_.size() - offset_;
-    const std::uint64_t length = std::min<std::uint64_t>(count - bytes.size(), in_buffer);
-    bytes.append(buffer_.data() + (offset_ - buffer_begin_), length);
-    offset_ += length;
+  while (bytes.size() < count && peek() >= 0) {
+    const std::string_view part = ahead().substr(0, count - bytes.size());
+    bytes += part;
+    next_ += part.size();
   }
   return bytes;
 }
 
-void ByteCursor::fill() {
-  buffer_.resize(std::min(kBufferBytes, left()));
-  source_.read_at(offset_, buffer_);
-  buffer_begin_ = offset_;
+bool ByteCursor::fill() {
+  const std::uint64_t length = std::min(kBufferBytes, end_ - buffer_end_);
+  if (length == 0) return false;
+  if (length > capacity_) {
+    buffer_ = std::make_unique_for_overwrite<char[]>(length);
+    capacity_ = length;
+  }
+  source_.read_at(buffer_end_, {buffer_.get(), length});
+  buffer_end_ += length;
+  next_ = buffer_.get();
+  last_ = next_ + length;
+  return true;
 }
 
 }  // namespace flopwise

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace flopwise {
 
@@ -51,30 +51,39 @@ class ByteCursor {
  public:
   ByteCursor(const ByteSource& source, std::uint64_t begin, std::uint64_t end);
 
-  std::uint64_t offset() const { return offset_; }
-  std::uint64_t left() const { return end_ - offset_; }
+  std::uint64_t offset() const { return buffer_end_ - static_cast<std::uint64_t>(last_ - next_); }
+  std::uint64_t left() const { return end_ - offset(); }
 
   // The next byte; -1 at the end.
   int peek() {
-    if (offset_ == end_) return -1;
-    // Before the buffer the difference wraps and is huge.
-    if (offset_ - buffer_begin_ >= buffer_.size()) fill();
-    return static_cast<unsigned char>(buffer_[offset_ - buffer_begin_]);
+    if (next_ == last_ && !fill()) return -1;
+    return static_cast<unsigned char>(*next_);
   }
-  void step() { ++offset_; }  // over the byte that peek() showed
+  void step() { ++next_; }  // over the byte that peek() showed
+  // What of the next bytes is in memory: nothing at the end, and after a skip.
+  std::string_view ahead() const { return {next_, static_cast<std::size_t>(last_ - next_)}; }
   // Skips `count` <= left() bytes without reading them.
-  void skip(std::uint64_t count) { offset_ += count; }
+  void skip(std::uint64_t count) {
+    const auto in_buffer = static_cast<std::uint64_t>(last_ - next_);
+    if (count > in_buffer) {
+      buffer_end_ += count - in_buffer;
+      count = in_buffer;
+    }
+    next_ += count;
+  }
   // The next `count` <= left() bytes, which the caller bounds: so much memory is taken.
   std::string take(std::uint64_t count);
 
  private:
-  void fill();  // the buffer, from offset() on
+  bool fill();  // the buffer, from offset() on; false at the end
 
   const ByteSource& source_;
-  std::uint64_t offset_;
   std::uint64_t end_;
-  std::uint64_t buffer_begin_ = 0;
-  std::vector<char> buffer_;
+  std::uint64_t buffer_end_;  // the offset of what follows the buffer
+  std::unique_ptr<char[]> buffer_;
+  std::size_t capacity_ = 0;
+  const char* next_ = nullptr;  // in the buffer
+  const char* last_ = nullptr;  // its end
 };
 
 }  // namespace flopwise

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <optional>
 
 #include "flopwise/base/contains.h"
@@ -25,10 +26,10 @@ constexpr std::string_view kBinIndexEnd = ".bin.index.json";
 
 template <typename Body>
 auto in_file(const fs::path& path, Body&& body) {
-  return in_context(one_line(path.string()), body);
+  return in_context([&] { return one_line(path.string()); }, body);
 }
 
-// Adds what `part` holds; its metadata only when there is none yet.
+// Adds what `part` holds, in the same arena; its metadata only when there is none yet.
 void append(Checkpoint& checkpoint, Checkpoint part) {
   std::move(part.tensors.begin(), part.tensors.end(), std::back_inserter(checkpoint.tensors));
   std::move(part.files.begin(), part.files.end(), std::back_inserter(checkpoint.files));
@@ -38,19 +39,62 @@ void append(Checkpoint& checkpoint, Checkpoint part) {
   if (checkpoint.metadata.empty()) checkpoint.metadata = std::move(part.metadata);
 }
 
-Checkpoint read_file(const fs::path& path, CheckpointFormat format) {
-  return in_file(path, [&] {
-    const FileSource source(path.string());
-    const std::string name = path.filename().string();
-    return format == CheckpointFormat::kGguf ? read_gguf(source, name)
-                                             : read_safetensors(source, name);
+Checkpoint read_gguf_part(const fs::path& path, const std::shared_ptr<Arena>& arena) {
+  return in_file(
+      path, [&] { return read_gguf(FileSource(path.string()), path.filename().string(), arena); });
+}
+
+void add_shard(const fs::path& path, Checkpoint& checkpoint) {
+  in_file(path, [&] {
+    add_safetensors(FileSource(path.string()), path.filename().string(), checkpoint);
   });
 }
 
 // ---- a safetensors index ---------------------------------------------------------------------
 
-// Every tensor of the map where the map says; those that no map names are noted.
-void compare_with_map(const SafetensorsIndex& index, Checkpoint& checkpoint) {
+// Tensors by file, each file's by name.
+std::vector<const StoredTensor*> sorted_by_file(const Checkpoint& checkpoint) {
+  std::vector<const StoredTensor*> sorted;
+  sorted.reserve(checkpoint.tensors.size());
+  for (const StoredTensor& tensor : checkpoint.tensors) sorted.push_back(&tensor);
+  const auto by_name = [](const StoredTensor* a, const StoredTensor* b) {
+    return a->name < b->name;
+  };
+  for (auto begin = sorted.begin(); begin != sorted.end();) {
+    const auto end = std::find_if(begin, sorted.end(), [&](const StoredTensor* tensor) {
+      return tensor->file.data() != (*begin)->file.data();
+    });
+    if (!std::is_sorted(begin, end, by_name)) std::sort(begin, end, by_name);
+    begin = end;
+  }
+  return sorted;
+}
+
+// Whether map and files name the same tensors in the same places. As both are in order, the next
+// tensor of a file is the next that the map has there; a name that two files store cannot be met
+// in both, since the map has it once.
+bool is_as_mapped(const SafetensorsIndex& index, const Checkpoint& checkpoint) {
+  if (index.weight_map.size() != checkpoint.tensors.size()) return false;
+  const std::vector<const StoredTensor*> sorted = sorted_by_file(checkpoint);
+  std::vector<std::size_t> next(index.files.size());  // of each file, in `sorted`
+  for (std::size_t i = 0, file = 0; i < sorted.size(); ++i) {
+    if (i > 0 && sorted[i]->file.data() == sorted[i - 1]->file.data()) continue;
+    while (file < next.size() && index.files[file] != sorted[i]->file) ++file;
+    if (file == next.size()) return false;
+    next[file] = i;
+  }
+  for (const SafetensorsIndex::Entry& entry : index.weight_map) {
+    const std::size_t place = next[entry.file]++;
+    if (place >= sorted.size()) return false;
+    const StoredTensor& tensor = *sorted[place];
+    if (tensor.name != entry.tensor || tensor.file != index.files[entry.file]) return false;
+  }
+  return true;
+}
+
+// Every tensor of the map where the map says, or an error that names the first that is not; those
+// that no map names are noted.
+void explain_map(const SafetensorsIndex& index, Checkpoint& checkpoint) {
   std::vector<const StoredTensor*> stored;
   for (const StoredTensor& tensor : checkpoint.tensors) stored.push_back(&tensor);
   const auto by_name = [](const StoredTensor* a, const StoredTensor* b) {
@@ -61,7 +105,7 @@ void compare_with_map(const SafetensorsIndex& index, Checkpoint& checkpoint) {
     const std::string& file = index.files[entry.file];
     const auto found = std::lower_bound(
         stored.begin(), stored.end(), entry.tensor,
-        [](const StoredTensor* tensor, const std::string& name) { return tensor->name < name; });
+        [](const StoredTensor* tensor, std::string_view name) { return tensor->name < name; });
     if (found == stored.end() || (*found)->name != entry.tensor) {
       throw UserError(
           fmt::format("weight_map: tensor {} is not in {}", quoted(entry.tensor), quoted(file)));
@@ -75,6 +119,12 @@ void compare_with_map(const SafetensorsIndex& index, Checkpoint& checkpoint) {
     checkpoint.notes.push_back(fmt::format("the files hold {} tensors, weight_map names {} of them",
                                            stored.size(), index.weight_map.size()));
   }
+}
+
+void compare_with_map(const SafetensorsIndex& index, Checkpoint& checkpoint) {
+  if (is_as_mapped(index, checkpoint)) return;
+  check_names_differ(checkpoint.tensors);
+  explain_map(index, checkpoint);
 }
 
 // A claim to compare, never the answer: real files give it as 13731385408.0, leave it out, or count
@@ -91,46 +141,60 @@ void compare_with_total_size(Checkpoint& checkpoint) {
   }
 }
 
-Checkpoint read_index(const fs::path& path) {
-  const SafetensorsIndex index =
-      in_file(path, [&] { return read_safetensors_index(FileSource(path.string())); });
+SafetensorsIndex read_map(const fs::path& path, ShardFiles shards) {
+  return in_file(path, [&] { return read_safetensors_index(FileSource(path.string()), shards); });
+}
+
+Checkpoint read_shards(const fs::path& path, const SafetensorsIndex& index) {
   Checkpoint checkpoint;
-  std::vector<Metadata> of_files;
+  checkpoint.tensors.reserve(index.weight_map.size());
   for (const std::string& file : index.files) {
-    append(checkpoint, in_file(path, [&] {
-             return read_file(path.parent_path() / file, CheckpointFormat::kSafetensors);
-           }));
+    in_file(path, [&] { add_shard(path.parent_path() / file, checkpoint); });
   }
   std::vector<Metadata> metadata = index.metadata;
   for (Metadata& entry : checkpoint.metadata) metadata.push_back(std::move(entry));
   checkpoint.metadata = std::move(metadata);
   in_file(path, [&] {
-    check_names_differ(checkpoint.tensors);
     compare_with_map(index, checkpoint);
     compare_with_total_size(checkpoint);
   });
   return checkpoint;
 }
 
-// The names of an index that stands alone: none of its shards is there, or none can be read.
-std::optional<Checkpoint> read_index_alone(const fs::path& path) {
-  const SafetensorsIndex index = in_file(path, [&] {
-    return read_safetensors_index(FileSource(path.string()), ShardFiles::kSafetensorsOrBin);
-  });
-  for (const std::string& file : index.files) {
-    std::error_code error;
-    if (file.ends_with(".safetensors") && fs::exists(path.parent_path() / file, error)) return {};
-  }
+Checkpoint names_of(const SafetensorsIndex& index) {
   Checkpoint checkpoint;
   checkpoint.has_shapes = false;
   checkpoint.metadata = index.metadata;
+  checkpoint.arena = index.names;
+  std::vector<std::string_view> files;
+  for (const std::string& file : index.files) files.push_back(checkpoint.arena->keep(file));
+  checkpoint.tensors.reserve(index.weight_map.size());
   for (const SafetensorsIndex::Entry& entry : index.weight_map) {
     StoredTensor tensor;
     tensor.name = entry.tensor;
-    tensor.file = index.files[entry.file];
-    checkpoint.tensors.push_back(std::move(tensor));
+    tensor.file = files[entry.file];
+    checkpoint.tensors.push_back(tensor);
   }
   return checkpoint;
+}
+
+Checkpoint read_index(const fs::path& path) {
+  return read_shards(path, read_map(path, ShardFiles::kSafetensors));
+}
+
+// The names alone where none of the shards is there, or none can be read.
+Checkpoint read_index_or_names(const fs::path& path) {
+  const SafetensorsIndex index = read_map(path, ShardFiles::kSafetensorsOrBin);
+  const auto is_there = [&](const std::string& file) {
+    std::error_code error;
+    return file.ends_with(".safetensors") && fs::exists(path.parent_path() / file, error);
+  };
+  if (std::none_of(index.files.begin(), index.files.end(), is_there)) return names_of(index);
+  const bool has_bin =
+      std::any_of(index.files.begin(), index.files.end(),
+                  [](const std::string& file) { return !file.ends_with(".safetensors"); });
+  // Read again for the message.
+  return has_bin ? read_index(path) : read_shards(path, index);
 }
 
 // ---- GGUF in parts ---------------------------------------------------------------------------
@@ -174,7 +238,7 @@ Checkpoint read_gguf_file(const fs::path& path) {
   const std::string name = path.filename().string();
   const std::optional<Part> part = part_of(name);
   if (!part) {
-    Checkpoint checkpoint = read_file(path, CheckpointFormat::kGguf);
+    Checkpoint checkpoint = read_gguf_part(path, std::make_shared<Arena>());
     in_file(path, [&] {
       const MetadataValue* count = checkpoint.find_metadata("split.count");
       const Count* parts = count == nullptr ? nullptr : std::get_if<Count>(&count->value);
@@ -190,7 +254,7 @@ Checkpoint read_gguf_file(const fs::path& path) {
   checkpoint.format = CheckpointFormat::kGguf;
   for (int i = 1; i <= part->count; ++i) {
     const fs::path part_path = path.parent_path() / part->file_name(i);
-    Checkpoint one = read_file(part_path, CheckpointFormat::kGguf);
+    Checkpoint one = read_gguf_part(part_path, checkpoint.arena);
     in_file(part_path, [&] {
       check_split_key(one, "split.no", Count(i - 1));
       check_split_key(one, "split.count", Count(part->count));
@@ -248,15 +312,14 @@ bool begins_with_gguf(const fs::path& path) {
 Checkpoint read_path(const fs::path& path, Want want) {
   const std::string name = path.filename().string();
   if (name.ends_with(".json")) {
-    if (want == Want::kNames) {
-      if (std::optional<Checkpoint> names = read_index_alone(path)) return *std::move(names);
-    }
-    return read_index(path);
+    return want == Want::kNames ? read_index_or_names(path) : read_index(path);
   }
   if (name.ends_with(".gguf") || in_file(path, [&] { return begins_with_gguf(path); })) {
     return read_gguf_file(path);
   }
-  return read_file(path, CheckpointFormat::kSafetensors);
+  Checkpoint checkpoint;
+  add_shard(path, checkpoint);
+  return checkpoint;
 }
 
 Checkpoint read_file_or_folder(const std::string& path, Want want) {

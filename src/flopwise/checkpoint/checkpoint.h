@@ -9,7 +9,10 @@
 // file, offset or tensor, the value, and what was expected.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,18 +20,32 @@
 #include <vector>
 
 #include "flopwise/base/count.h"
+#include "flopwise/checkpoint/arena.h"
+#include "flopwise/checkpoint/large_memory.h"
 #include "flopwise/checkpoint/stored_type.h"
 
 namespace flopwise {
 
-struct StoredTensor {
-  std::string name;
-  std::vector<std::int64_t> shape;  // row-major, the innermost axis last; empty for a scalar
-  StoredType type = {};
-  Count elements;    // the product of `shape`
-  Count bytes;       // in the file, scales of a quantised block included
-  std::string file;  // its file's name, without folder
+// The axes of a tensor. They, and the texts of a StoredTensor, live in the arena of its Checkpoint.
+struct StoredShape : std::span<const std::int64_t> {
+  using std::span<const std::int64_t>::span;
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  StoredShape(std::span<const std::int64_t> axes) : std::span<const std::int64_t>(axes) {}
+  friend bool operator==(const StoredShape& a, const StoredShape& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
 };
+
+struct StoredTensor {
+  std::string_view name;
+  StoredShape shape;  // row-major, the innermost axis last; empty for a scalar
+  StoredType type = {};
+  Count elements;         // the product of `shape`
+  Count bytes;            // in the file, scales of a quantised block included
+  std::string_view file;  // its file's name, without folder
+};
+
+using StoredTensors = std::vector<StoredTensor, LargeAllocator<StoredTensor>>;
 
 struct MetadataValue;
 
@@ -60,14 +77,16 @@ enum class CheckpointFormat { kSafetensors, kGguf };
 
 struct Checkpoint {
   CheckpointFormat format = CheckpointFormat::kSafetensors;
-  std::vector<StoredTensor> tensors;  // file by file, in the order of the header
-  std::vector<Metadata> metadata;     // of the first file; of an index, its numbers and texts first
+  StoredTensors tensors;           // file by file, in the order of the header
+  std::vector<Metadata> metadata;  // of the first file; of an index, its numbers and texts first
   std::vector<CheckpointFile> files;
   // What is odd and yet no reason to refuse, such as an index whose total_size is not the sum of
   // the tensors' bytes (of the collected indexes some count other types, or tied weights twice).
   std::vector<std::string> notes;
   // False of an index alone, whose tensors have a name and a file and nothing more.
   bool has_shapes = true;
+  // What the tensors' texts and shapes point into; copies of a checkpoint share it.
+  std::shared_ptr<Arena> arena = std::make_shared<Arena>();
 
   const MetadataValue* find_metadata(std::string_view key) const;  // null when absent
 };

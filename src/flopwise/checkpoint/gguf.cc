@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <span>
+#include <utility>
 
 #include "flopwise/base/error.h"
 #include "flopwise/base/utf8.h"
@@ -274,19 +276,20 @@ StoredType find_type(std::uint32_t id) {
 }
 
 // The description of one tensor behind its name; returns the offset of its data.
-std::uint64_t read_tensor(GgufCursor& cursor, StoredTensor& tensor) {
+std::uint64_t read_tensor(GgufCursor& cursor, Arena& arena, StoredTensor& tensor) {
   const std::uint32_t dimensions = cursor.u32("number of dimensions");
   if (dimensions > kMaxDimensions) {
     throw UserError(fmt::format("{} dimensions, expected at most {}", dimensions, kMaxDimensions));
   }
+  std::int64_t shape[kMaxDimensions] = {};
   for (std::uint32_t i = 0; i < dimensions; ++i) {
     const std::uint64_t size = cursor.u64("dimension");
     if (size > INT64_MAX) {
       throw UserError(fmt::format("dimension {}, expected at most 2^63 - 1", size));
     }
-    tensor.shape.push_back(static_cast<std::int64_t>(size));
+    shape[dimensions - 1 - i] = static_cast<std::int64_t>(size);  // innermost last
   }
-  std::reverse(tensor.shape.begin(), tensor.shape.end());  // innermost last
+  tensor.shape = arena.keep(std::span<const std::int64_t>(shape, dimensions));
   tensor.type = find_type(cursor.u32("type"));
   set_size(tensor, Blocks::kPerRow);
   return cursor.u64("offset");
@@ -323,7 +326,8 @@ void note_gaps(const std::vector<Extent>& extents, std::uint64_t alignment,
 
 }  // namespace
 
-Checkpoint read_gguf(const ByteSource& source, const std::string& name) {
+Checkpoint read_gguf(const ByteSource& source, const std::string& name,
+                     std::shared_ptr<Arena> arena) {
   constexpr std::uint64_t kEntryBytes = 13;   // length, type, and a value of a byte
   constexpr std::uint64_t kTensorBytes = 24;  // length, dimensions, type, offset
   GgufCursor cursor(source);
@@ -334,19 +338,21 @@ Checkpoint read_gguf(const ByteSource& source, const std::string& name) {
       cursor.length("number of metadata entries", kEntryBytes, kMaxEntries);
 
   Checkpoint checkpoint;
+  checkpoint.arena = std::move(arena);
   checkpoint.format = CheckpointFormat::kGguf;
   checkpoint.metadata = read_metadata(cursor, entries);
   const std::uint64_t alignment = alignment_of(checkpoint);
 
+  const std::string_view file = checkpoint.arena->keep(name);
   std::vector<std::uint64_t> offsets;
   checkpoint.tensors.reserve(tensors);
   for (std::uint64_t i = 0; i < tensors; ++i) {
     StoredTensor tensor;
-    tensor.file = name;
-    tensor.name = cursor.name("tensor name");
-    offsets.push_back(in_context(fmt::format("tensor {}", quoted(tensor.name)),
-                                 [&] { return read_tensor(cursor, tensor); }));
-    checkpoint.tensors.push_back(std::move(tensor));
+    tensor.file = file;
+    tensor.name = checkpoint.arena->keep(cursor.name("tensor name"));
+    offsets.push_back(in_context([&] { return fmt::format("tensor {}", quoted(tensor.name)); },
+                                 [&] { return read_tensor(cursor, *checkpoint.arena, tensor); }));
+    checkpoint.tensors.push_back(tensor);
   }
   check_names_differ(checkpoint.tensors);
 
@@ -355,9 +361,9 @@ Checkpoint read_gguf(const ByteSource& source, const std::string& name) {
   std::vector<Extent> extents;
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const StoredTensor& tensor = checkpoint.tensors[i];
-    extents.push_back(in_context(fmt::format("tensor {}", quoted(tensor.name)), [&] {
-      return extent_of(tensor, offsets[i], alignment, source.size() - data_begin);
-    }));
+    extents.push_back(in_context(
+        [&] { return fmt::format("tensor {}", quoted(tensor.name)); },
+        [&] { return extent_of(tensor, offsets[i], alignment, source.size() - data_begin); }));
     extents.back().tensor = i;
   }
   sort_extents(extents, checkpoint.tensors);

@@ -10,6 +10,7 @@
 // (in, out). StoredTensor::shape is row-major, so the order is turned around.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "flopwise/checkpoint/byte_source.h"
@@ -18,6 +19,8 @@
 namespace flopwise {
 
 // One file; `name` becomes StoredTensor::file. Errors do not repeat it.
-Checkpoint read_gguf(const ByteSource& source, const std::string& name);
+// `arena`: for the texts and shapes of its tensors.
+Checkpoint read_gguf(const ByteSource& source, const std::string& name,
+                     std::shared_ptr<Arena> arena = std::make_shared<Arena>());
 
 }  // namespace flopwise

@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <unordered_set>
+#include <string_view>
 #include <variant>
 
 #include "flopwise/base/count.h"
@@ -20,14 +21,13 @@ class JsonCursor {
  public:
   JsonCursor(const ByteSource& source, std::uint64_t begin, std::uint64_t end);
 
-  // Calls on_key(key) for each key; on_key reads the value. Whether keys repeat is left to the
-  // caller, who keeps them anyway.
+  // Calls on_key(key) for each key; on_key reads the value, before which it copies what it needs of
+  // the key. Whether keys repeat is left to the caller, who keeps them anyway.
   template <typename OnKey>
   void object(OnKey&& on_key) {
     if (!opens('{', '}', "an object")) return;
     do {
-      const std::string key = text("a key in quotes", kMaxKeyBytes);
-      expect(':');
+      const std::string_view key = key_view();
       on_key(key);
     } while (continues('}'));
   }
@@ -43,6 +43,9 @@ class JsonCursor {
   static constexpr std::size_t kMaxKeyBytes = std::size_t{64} << 10;
   static constexpr std::size_t kMaxTextBytes = std::size_t{8} << 20;
   std::string text(const char* expected = "a text in quotes", std::size_t limit = kMaxTextBytes);
+  // The same, to be used before anything else is read: it is seen where it lies, if it can be.
+  std::string_view text_view(const char* expected = "a text in quotes",
+                             std::size_t limit = kMaxTextBytes);
   // A whole number 0 ... 2^64 - 1, written without point and exponent.
   std::uint64_t whole_number();
   // A text, a number (a Count when whole, also when written 13731385408.0), or something else.
@@ -60,15 +63,18 @@ class JsonCursor {
   [[noreturn]] void fail_expecting(const char* expected);
 
  private:
+  std::string_view key_view();  // and the colon behind it
   bool opens(char open, char close, const char* expected);
   bool continues(char close);
   void expect(char c);
   void skip_space();
   void escape(std::string& text);
   unsigned hex4();
+  std::optional<std::uint64_t> small_number();
   std::string word();  // a number, true, false or null
 
   ByteCursor cursor_;
+  std::string scratch_;        // of text_view
   std::uint64_t skipped_ = 0;  // bytes
 };
 

@@ -14,7 +14,7 @@ namespace flopwise {
 namespace {
 
 // Zero where a dimension is zero, whatever the others are.
-std::int64_t product(const std::vector<std::int64_t>& shape) {
+std::int64_t product(std::span<const std::int64_t> shape) {
   if (contains(shape, 0)) return 0;
   std::int64_t product = 1;
   for (const std::int64_t size : shape) {
@@ -30,7 +30,7 @@ constexpr std::size_t kMaxNamesBytes = std::size_t{12} << 20;
 
 }  // namespace
 
-void NameBudget::take(const std::string& name) {
+void NameBudget::take(std::string_view name) {
   taken_ += name.size();
   if (name.size() > kMaxNameBytes || taken_ > kMaxNamesBytes) {
     throw UserError(
@@ -39,12 +39,22 @@ void NameBudget::take(const std::string& name) {
   }
 }
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
+std::string shape_text(std::span<const std::int64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, ","));
 }
 
 void set_size(StoredTensor& tensor, Blocks blocks) {
-  tensor.elements = product(tensor.shape);
+  const std::int64_t elements = product(tensor.shape);
+  tensor.elements = elements;
+  if (tensor.type.block_elements == 1) {
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(elements, std::int64_t{tensor.type.block_bytes}, &bytes)) {
+      throw UserError(fmt::format("shape {} of {}: expected at most 2^63 - 1 bytes",
+                                  shape_text(tensor.shape), tensor.type.name));
+    }
+    tensor.bytes = bytes;
+    return;
+  }
   const bool is_row = blocks == Blocks::kPerRow;
   const Count unit = !is_row ? tensor.elements : tensor.shape.empty() ? 1 : tensor.shape.back();
   const std::optional<Count> bytes = stored_bytes(tensor.type, tensor.elements);
@@ -60,10 +70,14 @@ void set_size(StoredTensor& tensor, Blocks blocks) {
   tensor.bytes = *bytes;
 }
 
-void sort_extents(std::vector<Extent>& extents, const std::vector<StoredTensor>& tensors) {
-  std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) {
+void sort_extents(std::vector<Extent>& extents, std::span<const StoredTensor> tensors) {
+  const auto is_before = [](const Extent& a, const Extent& b) {
     return std::tie(a.begin, a.end, a.tensor) < std::tie(b.begin, b.end, b.tensor);
-  });
+  };
+  // Files are written in this order.
+  if (!std::is_sorted(extents.begin(), extents.end(), is_before)) {
+    std::sort(extents.begin(), extents.end(), is_before);
+  }
   for (std::size_t i = 1; i < extents.size(); ++i) {
     const Extent& before = extents[i - 1];
     const Extent& here = extents[i];
@@ -76,7 +90,12 @@ void sort_extents(std::vector<Extent>& extents, const std::vector<StoredTensor>&
   }
 }
 
-void check_names_differ(const std::vector<StoredTensor>& tensors) {
+void check_names_differ(std::span<const StoredTensor> tensors) {
+  // Names in order, as files of one element type have them, differ.
+  const auto is_not_before = [](const StoredTensor& a, const StoredTensor& b) {
+    return a.name >= b.name;
+  };
+  if (std::adjacent_find(tensors.begin(), tensors.end(), is_not_before) == tensors.end()) return;
   std::vector<std::size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

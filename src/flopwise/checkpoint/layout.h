@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flopwise/checkpoint/checkpoint.h"
@@ -16,14 +18,14 @@ inline constexpr std::size_t kMaxNameBytes = 1 << 16;
 // Bounds what the names in one file take in memory together.
 class NameBudget {
  public:
-  void take(const std::string& name);
+  void take(std::string_view name);
 
  private:
   std::size_t taken_ = 0;
 };
 
 // "[2,3]".
-std::string shape_text(const std::vector<std::int64_t>& shape);
+std::string shape_text(std::span<const std::int64_t> shape);
 
 // Sets `elements` and `bytes` from `shape` and `type`. UserError when a product leaves int64, or a
 // row (GGUF) or the whole (safetensors) is no whole number of blocks.
@@ -37,9 +39,9 @@ struct Extent {
   std::size_t tensor;  // in Checkpoint::tensors
 };
 // By place; overlapping extents are a UserError.
-void sort_extents(std::vector<Extent>& extents, const std::vector<StoredTensor>& tensors);
+void sort_extents(std::vector<Extent>& extents, std::span<const StoredTensor> tensors);
 
 // UserError when two tensors have the same name; names the files where there are several.
-void check_names_differ(const std::vector<StoredTensor>& tensors);
+void check_names_differ(std::span<const StoredTensor> tensors);
 
 }  // namespace flopwise

@@ -4,8 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <span>
+#include <string_view>
+#include <utility>
 
 #include "flopwise/base/error.h"
 #include "flopwise/checkpoint/json_cursor.h"
@@ -65,7 +69,7 @@ std::uint64_t read_header_length(const ByteSource& source) {
   return length;
 }
 
-const StoredType& find_type(const std::string& name) {
+const StoredType& find_type(std::string_view name) {
   const auto types = safetensors_types();
   const auto type = std::find_if(types.begin(), types.end(),
                                  [&](const StoredType& known) { return known.name == name; });
@@ -79,17 +83,26 @@ const StoredType& find_type(const std::string& name) {
 // skipped, as the reference does.
 class TensorReader {
  public:
-  explicit TensorReader(JsonCursor& json) : json_(json) {}
+  TensorReader(JsonCursor& json, Arena& arena) : json_(json), arena_(arena) {}
 
   // Fills type, shape, elements and bytes; returns data_offsets as an extent of tensor 0.
   Extent read(StoredTensor& tensor) {
-    json_.object([&](const std::string& key) {
+    has_type_ = has_shape_ = has_offsets_ = false;
+    offsets_read_ = 0;
+    json_.object([&](std::string_view key) {
       if (key == "dtype") {
         first(has_type_, key);
-        tensor.type = find_type(json_.text());
+        const std::string_view name = json_.text_view();
+        if (name != type_.name) type_ = find_type(name);
+        tensor.type = type_;
       } else if (key == "shape") {
         first(has_shape_, key);
-        json_.array([&] { tensor.shape.push_back(dimension(tensor.shape.size())); });
+        std::size_t axes = 0;
+        json_.array([&] {
+          shape_[axes] = dimension(axes);
+          ++axes;
+        });
+        tensor.shape = keep_shape({shape_, axes});
       } else if (key == "data_offsets") {
         first(has_offsets_, key);
         json_.array([&] { add_offset(json_.whole_number()); });
@@ -107,7 +120,17 @@ class TensorReader {
   }
 
  private:
-  static void first(bool& seen, const std::string& key) {
+  // Most tensors of a file have one of a few shapes: the last ones are looked at again.
+  StoredShape keep_shape(StoredShape shape) {
+    for (const StoredShape& known : kept_) {
+      if (known == shape) return known;
+    }
+    StoredShape& place = kept_[next_kept_++ % std::size(kept_)];
+    place = arena_.keep(shape);
+    return place;
+  }
+
+  static void first(bool& seen, std::string_view key) {
     if (seen) throw UserError(fmt::format("{} occurs twice", key));
     seen = true;
   }
@@ -133,7 +156,7 @@ class TensorReader {
       throw UserError(fmt::format("data_offsets [{},{}]: expected begin <= end", begin, end));
     }
     set_size(tensor, Blocks::kPerTensor);
-    if (Count::of(Int128{end} - Int128{begin}) != tensor.bytes) {
+    if (Int128{end - begin} != tensor.bytes.value()) {
       throw UserError(fmt::format("data_offsets [{},{}] are {} bytes, expected {} for {} of {}",
                                   begin, end, end - begin, tensor.bytes.str(),
                                   shape_text(tensor.shape), tensor.type.name));
@@ -142,6 +165,11 @@ class TensorReader {
   }
 
   JsonCursor& json_;
+  Arena& arena_;
+  std::int64_t shape_[kMaxDimensions] = {};
+  StoredShape kept_[8];
+  std::size_t next_kept_ = 0;
+  StoredType type_ = {};  // of the tensor before: most are alike
   bool has_type_ = false;
   bool has_shape_ = false;
   bool has_offsets_ = false;
@@ -193,7 +221,8 @@ class MetadataList {
 
 std::vector<Metadata> read_texts(JsonCursor& json) {
   MetadataList texts(json);
-  json.object([&](const std::string& key) {
+  json.object([&](std::string_view seen) {
+    const std::string key(seen);
     const std::size_t room = texts.room_for_text(key);
     std::string text = in_context(fmt::format("key {}", quoted(key)),
                                   [&] { return json.text("a text in quotes", room); });
@@ -203,7 +232,7 @@ std::vector<Metadata> read_texts(JsonCursor& json) {
 }
 
 // Every byte of the data in exactly one tensor.
-void check_extents(std::vector<Extent>& extents, const std::vector<StoredTensor>& tensors,
+void check_extents(std::vector<Extent>& extents, std::span<const StoredTensor> tensors,
                    std::uint64_t data_bytes) {
   for (const Extent& extent : extents) {
     if (extent.end > data_bytes) {
@@ -227,62 +256,91 @@ void check_extents(std::vector<Extent>& extents, const std::vector<StoredTensor>
   }
 }
 
-// `dimensions`: of the tensors so far.
-void read_tensor(JsonCursor& json, const std::string& tensor_name, const std::string& file,
-                 Checkpoint& checkpoint, std::vector<Extent>& extents, std::size_t& dimensions) {
-  if (extents.size() == kMaxTensorsPerFile) {
-    json.fail(fmt::format("expected at most {} tensors", kMaxTensorsPerFile));
+// The tensors of one header, added to a checkpoint.
+class HeaderReader {
+ public:
+  HeaderReader(JsonCursor& json, std::string_view file, Checkpoint& checkpoint)
+      : json_(json),
+        file_(file),
+        checkpoint_(checkpoint),
+        tensor_reader_(json, *checkpoint.arena) {}
+
+  // Returns where the tensors' data lie.
+  std::vector<Extent> read() {
+    const bool keeps_metadata = checkpoint_.metadata.empty();
+    json_.object([&](std::string_view key) {
+      if (key != kMetadata) return read_tensor(checkpoint_.arena->keep(key));
+      if (has_metadata_) json_.fail("__metadata__ occurs twice");
+      has_metadata_ = true;
+      std::vector<Metadata> texts = in_context(kMetadata, [&] { return read_texts(json_); });
+      if (keeps_metadata) checkpoint_.metadata = std::move(texts);
+    });
+    json_.end();
+    return std::move(extents_);
   }
-  StoredTensor tensor;
-  tensor.name = tensor_name;
-  tensor.file = file;
-  Extent extent = TensorReader(json).read(tensor);
-  dimensions += tensor.shape.size();
-  if (dimensions > kMaxDimensionsTogether) {
-    json.fail(fmt::format("expected at most {} dimensions of all tensors together",
-                          kMaxDimensionsTogether));
+
+ private:
+  static constexpr std::string_view kMetadata = "__metadata__";
+
+  void read_tensor(std::string_view name) {
+    in_context([&] { return fmt::format("tensor {}", quoted(name)); },
+               [&] {
+                 names_.take(name);
+                 add_tensor(name);
+               });
   }
-  tensor.shape.shrink_to_fit();
-  extent.tensor = checkpoint.tensors.size();
-  extents.push_back(extent);
-  checkpoint.tensors.push_back(std::move(tensor));
-}
+
+  void add_tensor(std::string_view name) {
+    if (extents_.size() == kMaxTensorsPerFile) {
+      json_.fail(fmt::format("expected at most {} tensors", kMaxTensorsPerFile));
+    }
+    StoredTensor tensor;
+    tensor.name = name;
+    tensor.file = file_;
+    Extent extent = tensor_reader_.read(tensor);
+    dimensions_ += tensor.shape.size();
+    if (dimensions_ > kMaxDimensionsTogether) {
+      json_.fail(fmt::format("expected at most {} dimensions of all tensors together",
+                             kMaxDimensionsTogether));
+    }
+    extent.tensor = checkpoint_.tensors.size();
+    extents_.push_back(extent);
+    checkpoint_.tensors.push_back(tensor);
+  }
+
+  JsonCursor& json_;
+  std::string_view file_;
+  Checkpoint& checkpoint_;
+  TensorReader tensor_reader_;
+  std::vector<Extent> extents_;
+  NameBudget names_;
+  std::size_t dimensions_ = 0;
+  bool has_metadata_ = false;
+};
 
 }  // namespace
 
-Checkpoint read_safetensors(const ByteSource& source, const std::string& name) {
+void add_safetensors(const ByteSource& source, const std::string& name, Checkpoint& checkpoint) {
   const std::uint64_t data_begin = kLengthBytes + read_header_length(source);
   JsonCursor json(source, kLengthBytes, data_begin);
-  Checkpoint checkpoint;
-  std::vector<Extent> extents;
-  NameBudget names;
-  std::size_t dimensions = 0;
-  bool has_metadata = false;
-  in_context("header", [&] {
-    json.object([&](const std::string& key) {
-      if (key != "__metadata__") {
-        in_context(fmt::format("tensor {}", quoted(key)), [&] {
-          names.take(key);
-          read_tensor(json, key, name, checkpoint, extents, dimensions);
-        });
-        return;
-      }
-      if (has_metadata) json.fail("__metadata__ occurs twice");
-      has_metadata = true;
-      checkpoint.metadata = in_context(key, [&] { return read_texts(json); });
-    });
-    json.end();
-  });
-  check_names_differ(checkpoint.tensors);
+  const std::size_t before = checkpoint.tensors.size();
+  HeaderReader reader(json, checkpoint.arena->keep(name), checkpoint);
+  std::vector<Extent> extents = in_context("header", [&] { return reader.read(); });
+  check_names_differ(std::span(checkpoint.tensors).subspan(before));
   check_extents(extents, checkpoint.tensors, source.size() - data_begin);
   checkpoint.files.push_back({name, Count::of(source.size()), Count::of(data_begin)});
+}
+
+Checkpoint read_safetensors(const ByteSource& source, const std::string& name) {
+  Checkpoint checkpoint;
+  add_safetensors(source, name, checkpoint);
   return checkpoint;
 }
 
 namespace {
 
 // A shard lies beside its index; a path could lead anywhere.
-void check_is_shard(const std::string& file, ShardFiles shards) {
+void check_is_shard(std::string_view file, ShardFiles shards) {
   const bool may_be_bin = shards == ShardFiles::kSafetensorsOrBin;
   const bool is_shard = file.ends_with(".safetensors") || (may_be_bin && file.ends_with(".bin"));
   if (file.find_first_of("/\\") != std::string::npos || file.find('\0') != std::string::npos ||
@@ -294,7 +352,8 @@ void check_is_shard(const std::string& file, ShardFiles shards) {
 }
 
 // Puts the files into alphabetical order; `numbers`: of each name in the entries.
-void order_files(const std::map<std::string, std::size_t>& numbers, SafetensorsIndex& index) {
+void order_files(const std::map<std::string, std::size_t, std::less<>>& numbers,
+                 SafetensorsIndex& index) {
   std::vector<std::size_t> places(numbers.size());
   for (const auto& [file, number] : numbers) {
     places[number] = index.files.size();
@@ -305,27 +364,33 @@ void order_files(const std::map<std::string, std::size_t>& numbers, SafetensorsI
 
 void read_weight_map(JsonCursor& json, SafetensorsIndex& index, ShardFiles shards) {
   NameBudget names;
-  std::map<std::string, std::size_t> files;
-  json.object([&](const std::string& tensor) {
-    names.take(tensor);
+  std::map<std::string, std::size_t, std::less<>> files;
+  auto last = files.end();  // neighbours are mostly in one file
+  json.object([&](std::string_view key) {
+    names.take(key);
     if (index.weight_map.size() == kMaxIndexEntries) {
       json.fail(fmt::format("expected at most {} tensors", kMaxIndexEntries));
     }
-    const std::string file = in_context(quoted(tensor), [&] {
-      std::string name = json.text("a file name");
-      check_is_shard(name, shards);
-      return name;
-    });
-    const std::size_t number = files.emplace(file, files.size()).first->second;
+    const std::string_view tensor = index.names->keep(key);
+    in_context([&] { return quoted(tensor); },
+               [&] {
+                 const std::string_view file = json.text_view("a file name");
+                 if (last != files.end() && file == last->first) return;
+                 check_is_shard(file, shards);
+                 last = files.find(file);
+                 if (last == files.end()) last = files.emplace(file, files.size()).first;
+               });
     if (files.size() > kMaxIndexFiles) {
       json.fail(fmt::format("expected at most {} files", kMaxIndexFiles));
     }
-    index.weight_map.push_back({tensor, number});
+    index.weight_map.push_back({tensor, last->second});
   });
   order_files(files, index);
   auto& map = index.weight_map;
-  std::sort(map.begin(), map.end(),
-            [](const auto& a, const auto& b) { return a.tensor < b.tensor; });
+  const auto is_before = [](const auto& a, const auto& b) { return a.tensor < b.tensor; };
+  if (!std::is_sorted(map.begin(), map.end(), is_before)) {
+    std::sort(map.begin(), map.end(), is_before);
+  }
   const auto twice = std::adjacent_find(
       map.begin(), map.end(), [](const auto& a, const auto& b) { return a.tensor == b.tensor; });
   if (twice != map.end()) {
@@ -336,7 +401,8 @@ void read_weight_map(JsonCursor& json, SafetensorsIndex& index, ShardFiles shard
 // Numbers and texts; what else stands there (some tools add objects) is skipped.
 std::vector<Metadata> read_index_metadata(JsonCursor& json) {
   MetadataList metadata(json);
-  json.object([&](const std::string& key) {
+  json.object([&](std::string_view seen) {
+    const std::string key(seen);
     JsonCursor::Scalar value = json.scalar();
     if (auto* text = std::get_if<std::string>(&value)) {
       metadata.add(key, {"string", std::move(*text)});
@@ -358,10 +424,13 @@ SafetensorsIndex read_safetensors_index(const ByteSource& source, ShardFiles sha
   }
   JsonCursor json(source, 0, source.size());
   SafetensorsIndex index;
+  constexpr std::uint64_t kUsualEntryBytes = 100;
+  index.weight_map.reserve(source.size() / kUsualEntryBytes);
   bool has_map = false;
   bool has_metadata = false;
-  json.object([&](const std::string& key) {
-    if (key != "weight_map" && key != "metadata") return json.skip();
+  json.object([&](std::string_view seen_key) {
+    if (seen_key != "weight_map" && seen_key != "metadata") return json.skip();
+    const std::string key(seen_key);
     bool& seen = key == "metadata" ? has_metadata : has_map;
     if (seen) json.fail(fmt::format("{} occurs twice", key));
     seen = true;

@@ -19,17 +19,20 @@ namespace flopwise {
 
 // One file; `name` becomes StoredTensor::file. Errors do not repeat it.
 Checkpoint read_safetensors(const ByteSource& source, const std::string& name);
+// The same, added to `checkpoint`; its metadata only when there is none yet.
+void add_safetensors(const ByteSource& source, const std::string& name, Checkpoint& checkpoint);
 
 // model.safetensors.index.json: {"metadata": {"total_size": n}, "weight_map": {NAME: FILE}}. An
 // index of PyTorch's .bin files has the same form.
 struct SafetensorsIndex {
   struct Entry {
-    std::string tensor;
-    std::size_t file;  // in `files`
+    std::string_view tensor;  // in `names`
+    std::size_t file;         // in `files`
   };
-  std::vector<std::string> files;  // in alphabetical order
-  std::vector<Entry> weight_map;   // by tensor name
+  std::vector<std::string> files;                        // in alphabetical order
+  std::vector<Entry, LargeAllocator<Entry>> weight_map;  // by tensor name
   std::vector<Metadata> metadata;
+  std::shared_ptr<Arena> names = std::make_shared<Arena>();
 };
 enum class ShardFiles { kSafetensors, kSafetensorsOrBin };
 SafetensorsIndex read_safetensors_index(const ByteSource& source,

@@ -30,7 +30,29 @@ std::vector<std::string> names_of(const std::vector<const Parameter*>& parameter
 
 // ---- the whole checkpoint ---------------------------------------------------------------------
 
-using Layers = std::map<std::int64_t, std::vector<Item>>;  // by number
+// By number.
+struct StoredLayer {
+  std::int64_t number = 0;
+  std::vector<Item> items;
+};
+using Layers = std::map<std::int64_t, StoredLayer>;
+
+// What the file stores of one stack.
+struct StoredStack {
+  Layers layers;
+  std::vector<Item> outside;
+  StoredLayer* last = nullptr;  // the layer of the tensor before: mostly also of the next
+
+  std::vector<Item>& items_of(std::optional<std::int64_t> layer) {
+    if (!layer) return outside;
+    if (last == nullptr || last->number != *layer) {
+      last = &layers[*layer];
+      last->number = *layer;
+    }
+    return last->items;
+  }
+};
+constexpr StackId kStacks[] = {StackId::kMain, StackId::kEncoder, StackId::kTower};
 
 // How a parameter is stored where it is stored.
 struct Example {
@@ -44,7 +66,7 @@ struct Example {
 // outside.
 struct NotFound {
   Slot slot;
-  bool in_encoder = false;
+  StackId stack = StackId::kMain;
   std::optional<std::int64_t> layer;
   Count repeat = 1;
   bool is_layer = false;
@@ -57,62 +79,76 @@ class Checker {
     check_.model = model.name;
     check_.has_shapes = checkpoint.has_shapes;
     check_.params = parameters_.total;
-    is_conv1d_ = contains(kConv1dFamilies, model.family);
-    has_encoder_ = std::any_of(parameters_.layers.begin(), parameters_.layers.end(),
-                               [](const LayerKind& kind) { return kind.is_encoder; });
-    for (const StoredTensor& tensor : checkpoint.tensors) by_name_.emplace(tensor.name, &tensor);
-    find_ = [this](const std::string& name) -> const StoredTensor* {
-      const auto found = by_name_.find(name);
-      return found == by_name_.end() ? nullptr : found->second;
-    };
+    context_.has_shapes = checkpoint.has_shapes;
+    context_.is_conv1d = contains(kConv1dFamilies, model.family);
+    context_.find = [this, &checkpoint](std::string_view name) { return find(name, checkpoint); };
+    std::transform(std::begin(kStacks), std::end(kStacks), std::begin(has_), [&](StackId stack) {
+      return stack == StackId::kMain ||
+             std::any_of(parameters_.layers.begin(), parameters_.layers.end(),
+                         [&](const LayerKind& kind) { return kind.stack == stack; });
+    });
     for (const StoredTensor& tensor : checkpoint.tensors) sort_in(tensor);
   }
 
   WeightCheck check() {
     match_outside();
-    match_stack(false, decoder_);
-    if (has_encoder_) match_stack(true, encoder_);
-    for (const Slot& slot : outside_.all()) note_missing({slot, false, {}, 1, false});
+    for (const StackId stack : kStacks) {
+      if (has(stack)) match_stack(stack, stored(stack).layers);
+    }
+    for (const Slot& slot : outside_.all()) {
+      note_missing({slot, StackId::kMain, {}, 1, false});
+    }
     name_missing();
     finish();
     return std::move(check_);
   }
 
  private:
+  StoredStack& stored(StackId stack) { return stored_[static_cast<std::size_t>(stack)]; }
+  bool has(StackId stack) const { return has_[static_cast<std::size_t>(stack)]; }
+
+  // Only what is packed asks for its neighbours.
+  const StoredTensor* find(std::string_view name, const Checkpoint& checkpoint) {
+    if (by_name_.empty()) {
+      by_name_.reserve(checkpoint.tensors.size());
+      for (const StoredTensor& tensor : checkpoint.tensors) by_name_.emplace(tensor.name, &tensor);
+    }
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
   void sort_in(const StoredTensor& tensor) {
     check_.stored_tensors += 1;
     check_.stored_elements += tensor.elements;
     check_.stored_bytes += tensor.bytes;
-    Item item{&tensor, read_name(tensor.name)};
-    const bool in_encoder = has_encoder_ && item.name.in_encoder;
-    if (item.name.kind == NameKind::kBuffer) {
-      add_besides(BesidesKind::kBuffer, item, std::string(item.name.comment));
-    } else if (item.name.kind == NameKind::kMtp) {
+    const NameReader::Result name = names_.read(tensor.name);
+    const Item item{&tensor, name.pattern, static_cast<std::uint32_t>(name.number),
+                    static_cast<std::int32_t>(name.expert.value_or(-1))};
+    if (item.name->kind == NameKind::kBuffer) {
+      add_besides(BesidesKind::kBuffer, item, std::string(item.name->comment));
+    } else if (item.name->kind == NameKind::kMtp) {
       add_besides(BesidesKind::kMtp, item, "multi-token prediction");
-    } else if (item.name.layer) {
-      (in_encoder ? encoder_ : decoder_)[*item.name.layer].push_back(std::move(item));
+    } else if (item.name->stack == StackId::kTower && !has(StackId::kTower)) {
+      add_extra(item, "the model has no tower");
     } else {
-      (in_encoder ? outside_encoder_items_ : outside_items_).push_back(std::move(item));
+      StoredStack& stack = stored(has(item.name->stack) ? item.name->stack : StackId::kMain);
+      stack.items_of(name.layer).push_back(item);
     }
   }
 
   // Originals before their copies.
   static void sort_by_rule(std::vector<Item>& items) {
     std::stable_sort(items.begin(), items.end(),
-                     [](const Item& a, const Item& b) { return a.name.rule < b.name.rule; });
+                     [](const Item& a, const Item& b) { return a.name->rule < b.name->rule; });
   }
 
   void match_outside() {
-    sort_by_rule(outside_items_);
-    sort_by_rule(outside_encoder_items_);
-    commit(match({}, false, outside_items_), false);
-    commit(match({}, true, outside_encoder_items_), true);
-  }
-
-  PlaceFindings match(const std::vector<Parameter>& parameters, bool in_encoder,
-                      const std::vector<Item>& items) const {
-    return match_place({Slots(parameters), outside_, in_encoder, is_conv1d_, check_.has_shapes},
-                       items, find_);
+    for (const StackId stack : kStacks) {
+      sort_by_rule(stored(stack).outside);
+      static const std::vector<Parameter> kNone;
+      PlaceMatcher matcher(kNone, stack, context_);
+      commit(matcher.match(outside_, stored(stack).outside), stack);
+    }
   }
 
   // ---- layers
@@ -121,63 +157,63 @@ class Checker {
   struct OpenKind {
     const LayerKind* kind;
     std::int64_t left;
+    PlaceMatcher matcher;
   };
 
-  void match_stack(bool in_encoder, const Layers& layers) {
+  void match_stack(StackId stack, const Layers& layers) {
     std::vector<OpenKind> kinds;
     std::int64_t count = 0;
     for (const LayerKind& kind : parameters_.layers) {
-      if (kind.is_encoder != in_encoder) continue;
-      kinds.push_back({&kind, kind.repeat});
+      if (kind.stack != stack) continue;
+      kinds.push_back({&kind, kind.repeat, PlaceMatcher(kind.parameters, stack, context_)});
       count += kind.repeat;
     }
     std::vector<std::int64_t> open;
-    for (const auto& [number, items] : layers) {
+    for (const auto& [number, layer] : layers) {
       if (number >= count) {
-        behind_the_last(number, count, items);
-      } else if (!match_exactly(kinds, in_encoder, items)) {
+        behind_the_last(number, count, layer.items);
+      } else if (!match_exactly(kinds, stack, layer.items)) {
         open.push_back(number);
       }
     }
     for (const std::int64_t number : open)
-      match_nearest(kinds, in_encoder, number, layers.at(number));
+      match_nearest(kinds, stack, number, layers.at(number).items);
     for (const OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
       const Slots slots(kind.kind->parameters);
       for (const Slot& slot : slots.all()) {
-        note_missing({slot, in_encoder, {}, Count(kind.left), true});
+        note_missing({slot, stack, {}, Count(kind.left), true});
       }
     }
   }
 
   // Which layers are of which kind is not said by a model, but by what they store.
-  bool match_exactly(std::vector<OpenKind>& kinds, bool in_encoder,
-                     const std::vector<Item>& items) {
+  bool match_exactly(std::vector<OpenKind>& kinds, StackId stack, const std::vector<Item>& items) {
     for (OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
-      PlaceFindings found = match(kind.kind->parameters, in_encoder, items);
+      PlaceFindings found = kind.matcher.match(outside_, items);
       if (found.failures() != 0) continue;
       kind.left -= 1;
-      commit(std::move(found), in_encoder);
+      commit(std::move(found), stack);
       return true;
     }
     return false;
   }
 
-  void match_nearest(std::vector<OpenKind>& kinds, bool in_encoder, std::int64_t number,
+  void match_nearest(std::vector<OpenKind>& kinds, StackId stack, std::int64_t number,
                      const std::vector<Item>& items) {
     OpenKind* nearest = nullptr;
     std::optional<PlaceFindings> best;
     for (OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
-      PlaceFindings found = match(kind.kind->parameters, in_encoder, items);
+      PlaceFindings found = kind.matcher.match(outside_, items);
       if (best && best->failures() <= found.failures()) continue;
       nearest = &kind;
       best = std::move(found);
     }
     nearest->left -= 1;  // numbers below the count of layers are at most that many
-    for (const Slot& slot : best->slots.all()) note_missing({slot, in_encoder, number, 1, true});
-    commit(*std::move(best), in_encoder);
+    for (const Slot& slot : best->slots.all()) note_missing({slot, stack, number, 1, true});
+    commit(*std::move(best), stack);
   }
 
   void behind_the_last(std::int64_t number, std::int64_t count, const std::vector<Item>& items) {
@@ -195,77 +231,122 @@ class Checker {
 
   // ---- results
 
-  void commit(PlaceFindings found, bool in_encoder) {
+  void commit(PlaceFindings found, StackId stack) {
     outside_ = std::move(found.outside);
-    for (Finding& finding : found.findings) {
+    for (const Finding& finding : found.findings) {
       switch (finding.outcome) {
         case Outcome::kHeld:
-          remember(finding, in_encoder);
+          remember(finding, stack);
           add_held(finding);
           break;
         case Outcome::kOtherShape:
-          remember(finding, in_encoder);
+          remember(finding, stack);
           add_other_shape(finding);
           break;
         case Outcome::kCopy:
-          add_besides(BesidesKind::kCopy, finding.item,
-                      "copy of " + finding.parameters.front()->name);
+          add_besides(BesidesKind::kCopy, *finding.item,
+                      "copy of " + finding.reading->parameters.front()->name);
           break;
         case Outcome::kCompanion:
-          add_besides(BesidesKind::kQuantisation, finding.item,
-                      "with the quantised " + finding.parameters.front()->name);
+          add_besides(BesidesKind::kQuantisation, *finding.item,
+                      "with the quantised " + finding.accompanied->name);
           break;
         case Outcome::kExtra:
-          add_extra(finding.item, finding.why);
+          add_extra(*finding.item, finding.why);
           break;
       }
     }
   }
 
-  void remember(const Finding& finding, bool in_encoder) {
-    for (const Parameter* parameter : finding.parameters) {
-      examples_[{in_encoder, parameter->name}] = {finding.item.name.pattern, finding.parameters,
-                                                  finding.item.name.rule->layout,
-                                                  finding.item.name.expert.has_value()};
+  void remember(const Finding& finding, StackId stack) {
+    Reading& reading = *finding.reading;
+    if (reading.is_remembered) return;
+    reading.is_remembered = true;
+    for (const Parameter* parameter : reading.parameters) {
+      examples_[{stack, parameter->name}] = {finding.item->name->pattern, reading.parameters,
+                                             finding.item->name->rule->layout,
+                                             reading.of_one_expert};
     }
   }
 
   void add_held(const Finding& finding) {
-    const StoredTensor& tensor = *finding.item.tensor;
-    const std::string& pattern = finding.item.name.pattern;
-    const Count elements = product_of(finding.expected);
-    HeldParameters row;
-    row.pattern = pattern;
-    row.parameters = names_of(finding.parameters);
-    row.shape = finding.unpacked.shape.value_or(check_.has_shapes ? finding.expected : Shape{});
-    row.type = tensor.type.name;
-    row.form = finding.unpacked.form;
-    std::string key =
-        fmt::format("{}|{}|{}|{}", pattern, row.type, row.form, fmt::join(row.parameters, "+"));
-    for (const Count size : row.shape) key += "|" + size.str();
-    const auto [at, is_new] = held_at_.emplace(std::move(key), check_.held.size());
-    if (is_new) {
-      check_.held.push_back(std::move(row));
-      positions_.push_back(finding.parameters.front()->position);
-    }
-    HeldParameters& sum = check_.held[at->second];
+    const StoredTensor& tensor = *finding.item->tensor;
+    HeldParameters& sum = check_.held[row_of(finding)];
     sum.tensors += 1;
-    sum.elements += elements;
+    sum.elements += finding.reading->elements[finding.shape];
     sum.stored_elements += tensor.elements;
     sum.bytes += tensor.bytes;
   }
 
+  // Most tensors are summed up in the row of the one before them that was read alike; of packed
+  // ones the form is part of what tells rows apart.
+  std::size_t row_of(const Finding& finding) {
+    Reading& reading = *finding.reading;
+    const std::string_view type = finding.item->tensor->type.name;
+    const bool is_plain = !finding.unpacked && is_stored_as(finding, reading);
+    if (is_plain) {
+      for (const Reading::Row& row : reading.rows) {
+        if (row.shape == finding.shape && row.type == type) return row.row;
+      }
+    }
+    const std::size_t row = new_or_known_row(finding);
+    if (is_plain) reading.rows.push_back({type, finding.shape, row});
+    return row;
+  }
+
+  bool is_stored_as(const Finding& finding, const Reading& reading) const {
+    const Shape& expected = reading.shapes[finding.shape];
+    const StoredShape& stored = finding.item->tensor->shape;
+    return !check_.has_shapes ||
+           std::equal(stored.begin(), stored.end(), expected.begin(), expected.end(),
+                      [](std::int64_t a, Count b) { return b == a; });
+  }
+
+  Shape shape_of(const Finding& finding) const {
+    if (!check_.has_shapes) return {};
+    if (!finding.unpacked) {
+      const StoredShape& stored = finding.item->tensor->shape;
+      return {stored.begin(), stored.end()};
+    }
+    return finding.unpacked->shape.value_or(finding.reading->shapes[finding.shape]);
+  }
+
+  std::size_t new_or_known_row(const Finding& finding) {
+    HeldParameters row;
+    row.pattern = finding.item->name->pattern;
+    row.parameters = names_of(finding.reading->parameters);
+    row.shape = shape_of(finding);
+    row.type = finding.item->tensor->type.name;
+    if (finding.unpacked) row.form = finding.unpacked->form;
+    std::string key =
+        fmt::format("{}|{}|{}|{}", row.pattern, row.type, row.form, fmt::join(row.parameters, "+"));
+    for (const Count size : row.shape) key += "|" + size.str();
+    const auto [at, is_new] = held_at_.emplace(std::move(key), check_.held.size());
+    if (is_new) {
+      check_.held.push_back(std::move(row));
+      positions_.push_back(finding.reading->parameters.front()->position);
+    }
+    return at->second;
+  }
+
   void add_other_shape(const Finding& finding) {
-    const StoredTensor& tensor = *finding.item.tensor;
-    check_.other_shape.push_back({tensor.name, names_of(finding.parameters), tensor.shape,
-                                  finding.unpacked.form, finding.expected, tensor.elements,
-                                  product_of(finding.expected)});
+    const StoredTensor& tensor = *finding.item->tensor;
+    const Reading& reading = *finding.reading;
+    check_.other_shape.push_back({
+        std::string(tensor.name),
+        names_of(reading.parameters),
+        {tensor.shape.begin(), tensor.shape.end()},
+        finding.unpacked ? finding.unpacked->form : "",
+        reading.shapes.front(),
+        tensor.elements,
+        reading.elements.front()
+    });
   }
 
   void add_besides(BesidesKind kind, const Item& item, std::string what) {
-    const std::string key = fmt::format("{}|{}", item.name.pattern, what);
+    const std::string key = fmt::format("{}|{}", item.name->pattern, what);
     const auto [at, is_new] = besides_at_.emplace(key, check_.besides.size());
-    if (is_new) check_.besides.push_back({kind, item.name.pattern, std::move(what), {}, {}, {}});
+    if (is_new) check_.besides.push_back({kind, item.name->pattern, std::move(what), {}, {}, {}});
     Besides& sum = check_.besides[at->second];
     sum.tensors += 1;
     sum.elements += item.tensor->elements;
@@ -274,8 +355,14 @@ class Checker {
 
   void add_extra(const Item& item, std::string why) {
     const StoredTensor& tensor = *item.tensor;
-    check_.extra.push_back({tensor.name, item.name.pattern, tensor.shape, tensor.elements,
-                            tensor.bytes, std::move(why)});
+    check_.extra.push_back({
+        std::string(tensor.name),
+        item.name->pattern,
+        {tensor.shape.begin(), tensor.shape.end()},
+        tensor.elements,
+        tensor.bytes,
+        std::move(why)
+    });
   }
 
   // ---- what is missing
@@ -286,7 +373,7 @@ class Checker {
 
   void name_missing() {
     for (const NotFound& one : not_found_) {
-      const auto example = examples_.find({one.in_encoder, one.slot.parameter->name});
+      const auto example = examples_.find({one.stack, one.slot.parameter->name});
       if (example == examples_.end()) {
         add_unseen(one);
       } else {
@@ -302,7 +389,7 @@ class Checker {
                               : one.is_layer && one.repeat == 1 ? " of a layer"
                               : one.is_layer ? fmt::format(" of {} layers", one.repeat.str())
                                              : "";
-    const std::string stack = one.in_encoder && one.is_layer ? kEncoderPrefix : "";
+    const std::string stack(one.is_layer ? prefix_of(one.stack) : "");
     const std::vector<Shape> shapes = shapes_of({&parameter}, Layout::kLinear, false, false);
     check_.missing.push_back({stack + parameter.name + where, shapes.front(), one.repeat,
                               one.slot.missing_slices() * one.repeat * parameter.slice()});
@@ -314,10 +401,10 @@ class Checker {
     const Count elements = slices * parameter.slice() * one.repeat;
     const std::string pattern = fill_pattern(example.pattern, one.layer, std::nullopt);
     const std::vector<Shape> shapes =
-        shapes_of(example.parameters, example.layout, example.is_per_expert, is_conv1d_);
+        shapes_of(example.parameters, example.layout, example.is_per_expert, context_.is_conv1d);
     if (example.is_per_expert && one.repeat == 1 && slices <= Count(kNamedExperts)) {
       for (std::int64_t e = 0; Count(e) < parameter.experts; ++e) {
-        if (one.slot.experts.count(e) != 0) continue;
+        if (one.slot.experts.contains(e)) continue;
         add_missing(fill_pattern(pattern, std::nullopt, e), shapes, 1, parameter.slice());
       }
       return;
@@ -392,15 +479,12 @@ class Checker {
 
   ModelParameters parameters_;
   Slots outside_;
-  bool is_conv1d_ = false;
-  bool has_encoder_ = false;
-  std::unordered_map<std::string, const StoredTensor*> by_name_;
-  FindTensor find_;
-  std::vector<Item> outside_items_;
-  std::vector<Item> outside_encoder_items_;
-  Layers decoder_;  // of the only stack too, be it an encoder
-  Layers encoder_;
-  std::map<std::pair<bool, std::string>, Example> examples_;  // by stack and parameter
+  MatchContext context_;
+  bool has_[std::size(kStacks)] = {};
+  NameReader names_;
+  std::unordered_map<std::string_view, const StoredTensor*> by_name_;
+  StoredStack stored_[std::size(kStacks)];
+  std::map<std::pair<StackId, std::string>, Example> examples_;  // by stack and parameter
   std::vector<NotFound> not_found_;
   std::unordered_map<std::string, std::size_t> held_at_;
   std::unordered_map<std::string, std::size_t> besides_at_;

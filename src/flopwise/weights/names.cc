@@ -43,6 +43,13 @@ RuleMap map_of(std::span<const NameRule> rules) {
   return map;
 }
 
+constexpr std::string_view kListed = "{e+2}";
+
+StackId stack_of(std::string_view root) {
+  if (contains(kEncoderRoots, root)) return StackId::kEncoder;
+  return contains(kTowerRoots, root) ? StackId::kTower : StackId::kMain;
+}
+
 struct Module {
   const NameRule* rule = nullptr;
   std::optional<std::int64_t> expert;
@@ -71,8 +78,8 @@ std::optional<Module> find_module(const RuleMap& rules, std::string_view module)
 
 // `rest`: what follows the layer's number, or the root. Fills rule, leaf and expert; false when no
 // row fits.
-bool read_rest(const RuleMap& rules, std::string_view rest, std::string_view before,
-               const std::string& pattern_before, StoredName& result) {
+bool read_rest(const RuleMap& rules, std::string_view rest, const std::string& pattern_before,
+               StoredName& result) {
   const Leaf* best = nullptr;
   Module module;
   for (const Leaf& leaf : kLeaves) {
@@ -87,9 +94,8 @@ bool read_rest(const RuleMap& rules, std::string_view rest, std::string_view bef
   result.kind = best->kind == LeafKind::kCompanion ? NameKind::kCompanion : NameKind::kParameter;
   result.rule = module.rule;
   result.leaf = best;
-  result.expert = module.expert;
-  result.module =
-      std::string(before) + std::string(rest.substr(0, rest.size() - best->suffix.size()));
+  const bool is_listed = module.rule->holds.find(kListed) != std::string_view::npos;
+  (is_listed ? result.listed : result.expert) = module.expert;
   std::string pattern(rest);
   if (module.expert) pattern.replace(module.expert_at, module.expert_digits, "{e}");
   result.pattern = pattern_before + pattern;
@@ -120,7 +126,7 @@ std::optional<LayerPlace> find_layer(std::string_view name) {
   return std::nullopt;
 }
 
-bool read_outside(const std::string& name, StoredName& result) {
+bool read_outside(std::string_view name, StoredName& result) {
   static const RuleMap kRules = map_of(kOutside);
   for (const std::string_view root : kRoots) {
     std::string_view rest = name;
@@ -132,9 +138,8 @@ bool read_outside(const std::string& name, StoredName& result) {
       skipped = root.size() + 1;
       rest.remove_prefix(skipped);
     }
-    const std::string before = name.substr(0, skipped);
-    if (!read_rest(kRules, rest, before, before, result)) continue;
-    result.in_encoder = contains(kEncoderRoots, root);
+    if (!read_rest(kRules, rest, std::string(name.substr(0, skipped)), result)) continue;
+    result.stack = stack_of(root);
     return true;
   }
   return false;
@@ -162,7 +167,7 @@ const BufferRule* find_buffer(std::string_view name) {
 
 }  // namespace
 
-std::vector<Holding> holdings_of(const NameRule& rule) {
+std::vector<Holding> holdings_of(const NameRule& rule, std::optional<std::int64_t> listed) {
   std::vector<Holding> holdings(1);
   for (std::string_view text = rule.holds; !text.empty();) {
     const std::size_t end = text.find(' ');
@@ -173,13 +178,18 @@ std::vector<Holding> holdings_of(const NameRule& rule) {
     } else if (word != "+") {
       holdings.back().is_copy = word.starts_with('=');
       if (holdings.back().is_copy) word.remove_prefix(1);
-      holdings.back().parameters.emplace_back(word);
+      std::string parameter(word);
+      const std::size_t at = listed ? parameter.find(kListed) : std::string::npos;
+      if (at != std::string::npos) {
+        parameter.replace(at, kListed.size(), std::to_string(*listed + 2));
+      }
+      holdings.back().parameters.push_back(std::move(parameter));
     }
   }
   return holdings;
 }
 
-StoredName read_name(const std::string& name) {
+StoredName read_name(std::string_view name) {
   static const RuleMap kRules = map_of(kInLayer);
   StoredName result;
   result.pattern = numberless(name);
@@ -200,16 +210,78 @@ StoredName read_name(const std::string& name) {
     return result;
   }
   result.layer = place->layer;
-  result.in_encoder = contains(kEncoderRoots, place->root);
-  read_rest(kRules, std::string_view(name).substr(place->rest_at), name.substr(0, place->rest_at),
-            name.substr(0, place->number_at) + "{i}.", result);
+  result.stack = stack_of(place->root);
+  read_rest(kRules, name.substr(place->rest_at),
+            std::string(name.substr(0, place->number_at)) + "{i}.", result);
   return result;
 }
 
-bool marks_mtp_layer(const std::string& name) {
+namespace {
+
+// A name with {i} for the number behind a container of layers and {e} for one behind it that looks
+// like an expert's. Names with one key are read alike, but for these numbers: what they mean is
+// asked of read_name, once a key.
+struct NameNumbers {
+  std::int64_t layer = -1;
+  std::int64_t expert = -1;
+};
+NameNumbers key_of(std::string_view name, std::string& key) {
+  NameNumbers numbers;
+  key.clear();
+  std::string_view before;
+  while (true) {
+    const std::size_t dot = name.find('.');
+    const std::string_view segment = name.substr(0, dot);
+    const bool is_number = !segment.empty() && segment[0] >= '0' && segment[0] <= '9';
+    const auto number = is_number ? number_in(segment) : std::nullopt;
+    if (number && numbers.layer < 0 && contains(kLayerContainers, before)) {
+      numbers.layer = *number;
+      key += "{i}";
+    } else if (number && numbers.expert < 0 && numbers.layer >= 0 &&
+               (before == "experts" || before.starts_with("ffn_"))) {
+      numbers.expert = *number;
+      key += "{e}";
+    } else {
+      key += segment;
+    }
+    if (dot == std::string_view::npos) return numbers;
+    key += '.';
+    before = segment;
+    name.remove_prefix(dot + 1);
+  }
+}
+
+}  // namespace
+
+NameReader::Result NameReader::read(std::string_view name) {
+  const NameNumbers numbers = key_of(name, key_);
+  auto known = known_.find(key_);
+  if (known == known_.end()) {
+    StoredName read = read_name(name);
+    const auto [number, is_new] = numbers_.emplace(read.pattern, patterns_.size());
+    const bool is_alike = is_new || (patterns_[number->second].rule == read.rule &&
+                                     patterns_[number->second].leaf == read.leaf &&
+                                     patterns_[number->second].listed == read.listed &&
+                                     patterns_[number->second].kind == read.kind);
+    const std::size_t at = is_alike ? number->second : patterns_.size();
+    if (at == patterns_.size()) patterns_.push_back(read);
+    const Result result = {&patterns_[at], at, read.layer, read.expert};
+    const bool is_as_keyed = read.layer.value_or(-1) == (read.layer ? numbers.layer : -1) &&
+                             read.expert.value_or(-1) == (read.expert ? numbers.expert : -1);
+    if (is_as_keyed)
+      known_.emplace(key_, Known{at, read.layer.has_value(), read.expert.has_value()});
+    return result;
+  }
+  Result result = {&patterns_[known->second.number], known->second.number, {}, {}};
+  if (known->second.has_layer) result.layer = numbers.layer;
+  if (known->second.has_expert) result.expert = numbers.expert;
+  return result;
+}
+
+bool marks_mtp_layer(std::string_view name) {
   const auto place = find_layer(name);
   if (!place) return false;
-  const std::string_view rest = std::string_view(name).substr(place->rest_at);
+  const std::string_view rest = name.substr(place->rest_at);
   return contains(kMtpModules, segments_of(rest).front());
 }
 

@@ -5,13 +5,15 @@
 #include <utility>
 
 #include "flopwise/base/contains.h"
+#include "flopwise/base/error.h"
 #include "flopwise/graph/graph.h"
 #include "flopwise/model/build.h"
 
 namespace flopwise {
 namespace {
 
-constexpr std::string_view kEncoder = "encoder.";
+// No parameter depends on how many patches an image has.
+constexpr std::int64_t kAnyPatches = 1024;
 
 // The operation that reads a parameter says how it is stored.
 const Op* reader_of(const Graph& graph, TensorId parameter) {
@@ -38,6 +40,8 @@ class ParameterReader {
       read_matrix(tensor, graph_.tensor(op->outputs.at(0)), parameter);
     } else if (op != nullptr && std::holds_alternative<Convolution>(op->kind)) {
       read_last_as_out(tensor, parameter);
+    } else if (op != nullptr && std::holds_alternative<CausalConvolution>(op->kind)) {
+      read_first_as_in(tensor, parameter);
     } else if (op != nullptr && std::holds_alternative<Gather>(op->kind) &&
                parameter.experts == 0) {
       read_table(tensor, parameter);
@@ -55,9 +59,13 @@ class ParameterReader {
   // Contracted axes are the input, the others the output.
   void read_matrix(const Tensor& tensor, const Tensor& result, Parameter& parameter) const {
     parameter.in = 1;
+    bool is_first = true;
     for (const Axis& axis : tensor.axes) {
       if (axis.name == tensor.routed_axis) continue;
-      (has_axis(result, axis.name) ? parameter.out : parameter.in) *= size_of(axis);
+      const bool is_out = has_axis(result, axis.name);
+      (is_out ? parameter.out : parameter.in) *= size_of(axis);
+      if (is_out && is_first) parameter.heads = size_of(axis);
+      is_first = is_first && !is_out;
     }
   }
 
@@ -66,6 +74,12 @@ class ParameterReader {
     for (std::size_t i = 0; i + 1 < tensor.axes.size(); ++i)
       parameter.in *= size_of(tensor.axes[i]);
     parameter.out = size_of(tensor.axes.back());
+  }
+
+  // [taps, channels], each channel by itself.
+  void read_first_as_in(const Tensor& tensor, Parameter& parameter) const {
+    parameter.in = size_of(tensor.axes.front());
+    for (std::size_t i = 1; i < tensor.axes.size(); ++i) parameter.out *= size_of(tensor.axes[i]);
   }
 
   void read_table(const Tensor& tensor, Parameter& parameter) const {
@@ -83,24 +97,31 @@ void add_layers(ModelParameters& all, LayerKind kind) {
     const bool is_like = std::equal(
         known.parameters.begin(), known.parameters.end(), kind.parameters.begin(),
         kind.parameters.end(), [](const Parameter& a, const Parameter& b) { return a.is_like(b); });
-    if (known.is_encoder != kind.is_encoder || !is_like) continue;
+    if (known.stack != kind.stack || !is_like) continue;
     known.repeat += kind.repeat;
     return;
   }
   all.layers.push_back(std::move(kind));
 }
 
-}  // namespace
+// The parameters of one program after the other.
+class ParameterCollector {
+ public:
+  // `main`: the stack of blocks that are no encoder's.
+  void add(const Program& program, StackId main) {
+    std::set<std::string> shared;
+    for (const Block& block : program.blocks) add_block(program, block, main, shared);
+  }
+  ModelParameters take() { return std::move(all_); }
 
-ModelParameters parameters_of(const Model& model) {
-  const Program program = build_one_token(model, Mode::kForward);
-  ModelParameters all;
-  std::set<std::string> shared;
-  int position = 0;
-  for (const Block& block : program.blocks) {
+ private:
+  void add_block(const Program& program, const Block& block, StackId main,
+                 std::set<std::string>& shared) {
+    const StackId stack =
+        block.name.starts_with(prefix_of(StackId::kEncoder)) ? StackId::kEncoder : main;
+    const std::string prefix(prefix_of(stack));
     const Sizes sizes = program.sizes_of(block);
     const ParameterReader reader(block.graph, sizes);
-    const bool in_encoder = block.name.starts_with(kEncoder);
     std::vector<Parameter> parameters;
     TensorId id = -1;
     for (const Tensor& tensor : block.graph.tensors()) {
@@ -108,10 +129,9 @@ ModelParameters parameters_of(const Model& model) {
       if (tensor.role != Role::kParameter) continue;
       if (tensor.shared && !shared.insert(tensor.name).second) continue;
       Parameter parameter = reader.read(id);
-      parameter.position = position++;
-      const bool is_named =
-          !in_encoder || block.is_layer || tensor.shared || parameter.name.starts_with(kEncoder);
-      if (!is_named) parameter.name = std::string(kEncoder) + parameter.name;
+      parameter.position = position_++;
+      const bool is_named = block.is_layer || tensor.shared || parameter.name.starts_with(prefix);
+      if (!is_named) parameter.name = prefix + parameter.name;
       parameters.push_back(std::move(parameter));
     }
     const bool is_shared = std::all_of(
@@ -119,14 +139,37 @@ ModelParameters parameters_of(const Model& model) {
         [](const Tensor& tensor) { return tensor.role != Role::kParameter || tensor.shared; });
     // One set of weights that runs as often as the block is stored once.
     const Count repeat = is_shared ? Count(1) : block.repeat.eval_count(sizes, "layers");
-    for (const Parameter& parameter : parameters) all.total += parameter.elements() * repeat;
+    for (const Parameter& parameter : parameters) all_.total += parameter.elements() * repeat;
     if (block.is_layer) {
-      add_layers(all, {in_encoder, static_cast<std::int64_t>(repeat.value()), parameters});
+      add_layers(all_, {stack, static_cast<std::int64_t>(repeat.value()), parameters});
     } else {
-      std::move(parameters.begin(), parameters.end(), std::back_inserter(all.outside));
+      std::move(parameters.begin(), parameters.end(), std::back_inserter(all_.outside));
     }
   }
-  return all;
+
+  ModelParameters all_;
+  int position_ = 0;
+};
+
+}  // namespace
+
+std::string_view prefix_of(StackId stack) {
+  switch (stack) {
+    case StackId::kMain:
+      return "";
+    case StackId::kEncoder:
+      return "encoder.";
+    case StackId::kTower:
+      return "vision.";
+  }
+  throw InternalError("unknown stack");
+}
+
+ModelParameters parameters_of(const Model& model) {
+  ParameterCollector all;
+  all.add(build_one_token(model, Mode::kForward), StackId::kMain);
+  if (model.vision) all.add(build_vision_program(model, kAnyPatches), StackId::kTower);
+  return all.take();
 }
 
 }  // namespace flopwise

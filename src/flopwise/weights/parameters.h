@@ -5,18 +5,23 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flopwise/base/count.h"
 #include "flopwise/model/model.h"
+#include "flopwise/weights/names.h"
 
 namespace flopwise {
 
 struct Parameter {
-  std::string name;  // "attention.q.weight"; beside a decoder "encoder.final.norm.weight"
+  // "attention.q.weight"; outside the layers of another than the main stack with its prefix:
+  // "encoder.final.norm.weight", "vision.projector.weight".
+  std::string name;
   Count experts;     // E slices of a routed parameter; 0: it is none
   Count out;         // rows of a table, elements of a vector
   Count in;          // 0: a vector
+  Count heads = 1;   // of the outputs of a matrix: the size of their first axis
   int position = 0;  // in the graph's order
 
   Count slice() const { return in == 0 ? out : out * in; }  // of one expert
@@ -30,7 +35,7 @@ struct Parameter {
 // Layers with the same parameters. Kinds that differ in their mask alone (local and global) are
 // one.
 struct LayerKind {
-  bool is_encoder = false;  // the encoder beside a decoder
+  StackId stack = StackId::kMain;
   std::int64_t repeat = 0;
   std::vector<Parameter> parameters;
 };
@@ -38,8 +43,11 @@ struct LayerKind {
 struct ModelParameters {
   std::vector<Parameter> outside;  // embedding, final norms, head: in the graph's order
   std::vector<LayerKind> layers;
-  Count total;
+  Count total;  // the tower's too
 };
+
+// What stands before the names of parameters outside a stack's layers: "encoder.", "vision.".
+std::string_view prefix_of(StackId stack);
 
 ModelParameters parameters_of(const Model& model);
 

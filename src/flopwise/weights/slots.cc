@@ -5,10 +5,22 @@
 
 namespace flopwise {
 
+void ExpertSet::insert(std::int64_t expert) {
+  if (contains(expert)) return;
+  ++size_;
+  if (!is_small_) {
+    many_.insert(expert);
+    return;
+  }
+  const auto word = static_cast<std::size_t>(expert) / 64;
+  if (word >= bits_.size()) bits_.resize(word + 1);
+  bits_[word] |= std::uint64_t{1} << (expert % 64);
+}
+
 bool Slot::is_free(std::optional<std::int64_t> expert) const {
   if (is_filled) return false;
-  if (!expert) return experts.empty();
-  return Count(*expert) < parameter->experts && experts.count(*expert) == 0;
+  if (!expert) return experts.size() == 0;
+  return Count(*expert) < parameter->experts && !experts.contains(*expert);
 }
 
 void Slot::fill(std::optional<std::int64_t> expert) {
@@ -17,23 +29,24 @@ void Slot::fill(std::optional<std::int64_t> expert) {
     return;
   }
   experts.insert(*expert);
-  if (Count(static_cast<std::int64_t>(experts.size())) == parameter->experts) is_filled = true;
+  if (Count(experts.size()) == parameter->experts) is_filled = true;
 }
 
 Count Slot::missing_slices() const {
   if (is_filled) return 0;
   if (parameter->experts == 0) return 1;
-  return parameter->experts - static_cast<std::int64_t>(experts.size());
+  return parameter->experts - experts.size();
 }
 
 Slots::Slots(const std::vector<Parameter>& parameters) {
-  for (const Parameter& parameter : parameters) slots_.push_back({&parameter, false, {}});
+  for (const Parameter& parameter : parameters) slots_.emplace_back(&parameter);
 }
 
-Slot* Slots::find(const std::string& name) {
+std::optional<std::size_t> Slots::find(std::string_view name) const {
   const auto slot = std::find_if(slots_.begin(), slots_.end(),
                                  [&](const Slot& one) { return one.parameter->name == name; });
-  return slot == slots_.end() ? nullptr : &*slot;
+  if (slot == slots_.end()) return std::nullopt;
+  return static_cast<std::size_t>(slot - slots_.begin());
 }
 
 std::vector<Shape> shapes_of(const std::vector<const Parameter*>& parameters, Layout layout,
@@ -54,9 +67,15 @@ std::vector<Shape> shapes_of(const std::vector<const Parameter*>& parameters, La
     };
   }
   if (experts == 0) {
-    if (layout == Layout::kConv1d && is_conv1d) {
+    if (layout == Layout::kTransposed || (layout == Layout::kConv1d && is_conv1d)) {
       return {
           {in, out}
+      };
+    }
+    const bool has_heads = layout == Layout::kHeadsTransposed && parameters.size() == 1;
+    if (has_heads && out.value() % first.heads.value() == 0) {
+      return {
+          {first.heads, in, Count::of(out.value() / first.heads.value())}
       };
     }
     return {
@@ -79,11 +98,19 @@ std::vector<Shape> shapes_of(const std::vector<const Parameter*>& parameters, La
       };
     case Layout::kLinear:
     case Layout::kConv1d:
+    case Layout::kTransposed:
+    case Layout::kHeadsTransposed:
       break;
   }
   return {
       {experts, out, in}
   };
+}
+
+bool fits_axes(std::span<const std::int64_t> stored, const Shape& expected) {
+  const bool is_same = std::equal(stored.begin(), stored.end(), expected.begin(), expected.end(),
+                                  [](std::int64_t a, Count b) { return b == a; });
+  return is_same || fits(Shape(stored.begin(), stored.end()), expected);
 }
 
 bool fits(const Shape& stored, const Shape& expected) {

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <string>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "flopwise/weights/names.h"
@@ -12,11 +13,34 @@
 
 namespace flopwise {
 
+// Numbers of experts: of a usual count in bits, of any other, which a hostile description may say,
+// in a set.
+class ExpertSet {
+ public:
+  explicit ExpertSet(Count experts) : is_small_(experts <= kMostBits) {}
+  bool contains(std::int64_t expert) const {
+    if (!is_small_) return many_.count(expert) != 0;
+    const auto word = static_cast<std::size_t>(expert) / 64;
+    return word < bits_.size() && (bits_[word] >> (expert % 64) & 1) != 0;
+  }
+  void insert(std::int64_t expert);
+  std::int64_t size() const { return size_; }
+
+ private:
+  static constexpr std::int64_t kMostBits = 1 << 16;
+  bool is_small_;
+  std::int64_t size_ = 0;
+  std::vector<std::uint64_t> bits_;
+  std::set<std::int64_t> many_;
+};
+
 // One parameter, and what of it has been found: all, or some of its experts.
 struct Slot {
-  const Parameter* parameter = nullptr;
+  explicit Slot(const Parameter* of) : parameter(of), experts(of->experts) {}
+
+  const Parameter* parameter;
   bool is_filled = false;
-  std::set<std::int64_t> experts;  // found one by one
+  ExpertSet experts;  // found one by one
 
   bool is_free(std::optional<std::int64_t> expert) const;
   void fill(std::optional<std::int64_t> expert);
@@ -26,7 +50,8 @@ struct Slot {
 class Slots {
  public:
   explicit Slots(const std::vector<Parameter>& parameters);
-  Slot* find(const std::string& name);  // null when there is none
+  std::optional<std::size_t> find(std::string_view name) const;
+  Slot& at(std::size_t number) { return slots_[number]; }
   const std::vector<Slot>& all() const { return slots_; }
 
  private:
@@ -44,5 +69,6 @@ std::vector<Shape> shapes_of(const std::vector<const Parameter*>& parameters, La
 // Whether `stored` is `expected` or splits its axes further: [N, H, D] for [N*H, D]. Sizes of 1 say
 // nothing.
 bool fits(const Shape& stored, const Shape& expected);
+bool fits_axes(std::span<const std::int64_t> stored, const Shape& expected);
 
 }  // namespace flopwise

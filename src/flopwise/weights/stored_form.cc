@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "flopwise/base/contains.h"
 
@@ -15,16 +16,16 @@ constexpr int kWordBits = 32;
 // What an unpacking rule sees.
 struct Packed {
   const StoredTensor& tensor;
-  const StoredName& name;
+  std::string_view module;
   const FindTensor& find;
   Count columns;
 
   std::optional<std::vector<std::int64_t>> matrix(const StoredTensor* one) const {
     if (one == nullptr || one->shape.size() != 2) return std::nullopt;
-    return one->shape;
+    return std::vector<std::int64_t>(one->shape.begin(), one->shape.end());
   }
   std::optional<std::vector<std::int64_t>> matrix(std::string_view suffix) const {
-    return matrix(find(name.module + std::string(suffix)));
+    return matrix(find(std::string(module) + std::string(suffix)));
   }
 };
 
@@ -51,7 +52,7 @@ Unpacked matrix_of(Count out, Count in, std::string form) {
   };
 }
 
-std::vector<Count> counts_of(const std::vector<std::int64_t>& shape) {
+std::vector<Count> counts_of(std::span<const std::int64_t> shape) {
   return {shape.begin(), shape.end()};
 }
 
@@ -166,12 +167,13 @@ constexpr std::string_view kFloatTypes[] = {"F16", "BF16", "F32", "F64"};
 
 }  // namespace
 
-Unpacked unpack(const StoredTensor& tensor, const StoredName& name, const FindTensor& find,
+Unpacked unpack(const StoredTensor& tensor, const NamePattern& name, const FindTensor& find,
                 Count columns) {
-  const Packed packed{tensor, name, find, columns};
+  const std::string_view module = name.module_of(tensor.name);
+  const Packed packed{tensor, module, find, columns};
   for (const Form& form : kForms) {
     if (name.leaf->suffix != form.leaf || tensor.type.name != form.type) continue;
-    if (find(name.module + std::string(form.companion)) == nullptr) continue;
+    if (find(std::string(module) + std::string(form.companion)) == nullptr) continue;
     if (auto unpacked = form.unpack(packed)) return *std::move(unpacked);
   }
   return {tensor.elements, counts_of(tensor.shape), ""};

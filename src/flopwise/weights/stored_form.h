@@ -34,10 +34,10 @@ struct Unpacked {
 };
 
 // The tensor of a name, null when there is none.
-using FindTensor = std::function<const StoredTensor*(const std::string& name)>;
+using FindTensor = std::function<const StoredTensor*(std::string_view name)>;
 
 // `columns`: the innermost size that the model expects, for the forms that do not say it.
-Unpacked unpack(const StoredTensor& tensor, const StoredName& name, const FindTensor& find,
+Unpacked unpack(const StoredTensor& tensor, const NamePattern& name, const FindTensor& find,
                 Count columns);
 
 // Whether scales beside it make sense: its elements are no 16-, 32- or 64-bit floats.

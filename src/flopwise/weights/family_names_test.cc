@@ -1,0 +1,142 @@
+// The names that published checkpoints of each family have, at sizes that differ from each other:
+// every tensor is held, and none can be left out, added or reshaped unnoticed. Names as the
+// modelling files of transformers build them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "flopwise/base/json.h"
+#include "flopwise/model/read_model.h"
+#include "flopwise/weights/family_names_rows.h"
+#include "flopwise/weights/made_checkpoint.h"
+#include "flopwise/weights/names.h"
+#include "tests/testing.h"
+
+namespace flopwise {
+namespace {
+
+using namespace made;
+
+void add_line(const std::string& name, const std::vector<std::int64_t>& shape, File& file) {
+  const std::size_t open = name.find('{');
+  if (open == std::string::npos) {
+    file.push_back({name, shape});
+    return;
+  }
+  const std::size_t dash = name.find('-', open);
+  const std::size_t close = name.find('}', open);
+  const int last = std::stoi(name.substr(dash + 1));
+  for (int i = std::stoi(name.substr(open + 1)); i <= last; ++i) {
+    add_line(name.substr(0, open) + std::to_string(i) + name.substr(close + 1), shape, file);
+  }
+}
+
+File file_of(const FamilyRow& row) {
+  File file;
+  std::istringstream lines(row.tensors);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    if (!(words >> name)) continue;
+    std::vector<std::int64_t> shape;
+    for (std::int64_t size = 0; words >> size;) shape.push_back(size);
+    add_line(name, shape, file);
+  }
+  return file;
+}
+
+Model model_of(const FamilyRow& row) {
+  return model_from_config(parse_json(row.config, "tiny"), "tiny");
+}
+
+int elements_of(const File& file) {
+  std::int64_t sum = 0;
+  for (const Made& made : file) {
+    std::int64_t product = 1;
+    for (const std::int64_t size : made.shape) product *= size;
+    sum += product;
+  }
+  return static_cast<int>(sum);
+}
+
+TEST(FamilyNames, EveryTensorIsHeld) {
+  for (const FamilyRow& row : kFamilyRows) {
+    SCOPED_TRACE(row.family);
+    const File file = file_of(row);
+    EXPECT_EQ(differences(check(model_of(row), file)), agreement(elements_of(file) - row.besides));
+  }
+}
+
+// Without one tensor of each kind in turn the check says so, by its elements.
+TEST(FamilyNames, NoTensorCanBeLeftOut) {
+  for (const FamilyRow& row : kFamilyRows) {
+    if (row.besides != 0) continue;
+    SCOPED_TRACE(row.family);
+    const Model model = model_of(row);
+    const File file = file_of(row);
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < file.size(); ++i) {
+      SCOPED_TRACE(file[i].name);
+      if (!seen.insert(read_name(file[i].name).pattern).second) continue;
+      File less = file;
+      less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
+      const WeightCheck result = check(model, less);
+      EXPECT_FALSE(result.agrees());
+      EXPECT_EQ(result.stored_elements, result.params - elements_of({file[i]}));
+    }
+  }
+}
+
+TEST(FamilyNames, NoTensorCanHaveAnotherShape) {
+  for (const FamilyRow& row : kFamilyRows) {
+    SCOPED_TRACE(row.family);
+    const Model model = model_of(row);
+    File file = file_of(row);
+    Made& last = file.at(file.size() / 2);
+    if (last.shape.empty()) last.shape = {1};
+    last.shape.back() += 1;
+    EXPECT_FALSE(check(model, file).agrees()) << last.name;
+  }
+}
+
+TEST(FamilyNames, NoTensorCanBeAdded) {
+  for (const FamilyRow& row : kFamilyRows) {
+    SCOPED_TRACE(row.family);
+    const Model model = model_of(row);
+    for (const char* name : {"model.layers.0.self_attn.q_proj.lora_A", "visual.blocks.9.norm1.bias",
+                             "vision_tower.vision_model.head.probe", "unknown.weight"}) {
+      SCOPED_TRACE(name);
+      File file = file_of(row);
+      file.push_back({name, {7}});
+      const WeightCheck result = check(model, file);
+      ASSERT_EQ(result.extra.size(), 1u) << differences(result);
+      EXPECT_EQ(result.extra[0].name, name);
+    }
+  }
+}
+
+// A text model whose file has a tower, and the other way round.
+TEST(FamilyNames, TheTowerIsPartOfTheTotal) {
+  const auto row =
+      std::find_if(std::begin(kFamilyRows), std::end(kFamilyRows),
+                   [](const FamilyRow& one) { return std::string_view(one.family) == "qwen2_vl"; });
+  ASSERT_NE(row, std::end(kFamilyRows));
+  const File file = file_of(*row);
+  const Model model = model_of(*row);
+  const WeightCheck whole = check(model, file);
+  Model text = model;
+  text.vision.reset();
+  const WeightCheck without = check(text, file);
+  EXPECT_FALSE(without.agrees());
+  EXPECT_EQ(without.extra.front().why, "the model has no tower");
+  EXPECT_EQ(without.stored_elements, whole.params);
+  const WeightCheck missing = check(model, changed(file, "visual."));
+  EXPECT_EQ(missing.stored_elements, without.params);
+  EXPECT_EQ(missing.missing.front().name, "vision.attention.norm.weight of 2 layers");
+}
+
+}  // namespace
+}  // namespace flopwise
