@@ -40,3 +40,16 @@ void operator delete(void* block) noexcept {
 void operator delete(void* block, std::size_t) noexcept {
   operator delete(block);
 }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  void* block = std::aligned_alloc(static_cast<std::size_t>(alignment), size);
+  if (block == nullptr) throw std::bad_alloc();
+  flopwise::heap_bytes += malloc_usable_size(block);
+  flopwise::heap_peak_bytes = std::max(flopwise::heap_peak_bytes, flopwise::heap_bytes);
+  return block;
+}
+void operator delete(void* block, std::align_val_t) noexcept {
+  operator delete(block);
+}
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
+  operator delete(block);
+}

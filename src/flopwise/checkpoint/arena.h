@@ -44,12 +44,13 @@ class Arena {
     constexpr std::size_t kLastSmall = std::size_t{1} << 18;
     next_ = blocks_.empty() ? kFirstBytes : next_ < kLastSmall ? 2 * next_ : kMostBytes;
     size_ = std::max(bytes, next_);
-    blocks_.emplace_back(static_cast<char*>(take_memory(size_)));
+    blocks_.emplace_back(static_cast<char*>(take_memory(size_)), GiveBack{size_});
     used_ = 0;
   }
 
   struct GiveBack {
-    void operator()(char* memory) const noexcept { give_memory(memory); }
+    std::size_t bytes = 0;
+    void operator()(char* memory) const noexcept { give_memory(memory, bytes); }
   };
   std::vector<std::unique_ptr<char, GiveBack>> blocks_;
   std::size_t size_ = 0;  // of the last block

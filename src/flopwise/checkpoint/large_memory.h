@@ -8,9 +8,10 @@
 
 namespace flopwise {
 
-// `bytes` of memory, aligned for any type; std::bad_alloc where there is none.
+// `bytes` of memory, aligned for any type; std::bad_alloc where there is none. Back it goes with
+// the same number.
 void* take_memory(std::size_t bytes);
-void give_memory(void* memory) noexcept;
+void give_memory(void* memory, std::size_t bytes) noexcept;
 
 // For std::vector.
 template <typename T>
@@ -21,7 +22,7 @@ struct LargeAllocator {
   // NOLINTNEXTLINE(google-explicit-constructor)
   LargeAllocator(const LargeAllocator<U>& /*other*/) {}
   T* allocate(std::size_t count) { return static_cast<T*>(take_memory(count * sizeof(T))); }
-  void deallocate(T* memory, std::size_t /*count*/) noexcept { give_memory(memory); }
+  void deallocate(T* memory, std::size_t count) noexcept { give_memory(memory, count * sizeof(T)); }
   friend bool operator==(const LargeAllocator&, const LargeAllocator&) { return true; }
 };
 
