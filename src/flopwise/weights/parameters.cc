@@ -1,5 +1,7 @@
 #include "flopwise/weights/parameters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -168,7 +170,14 @@ std::string_view prefix_of(StackId stack) {
 ModelParameters parameters_of(const Model& model) {
   ParameterCollector all;
   all.add(build_one_token(model, Mode::kForward), StackId::kMain);
-  if (model.vision) all.add(build_vision_program(model, kAnyPatches), StackId::kTower);
+  for (const Tower& tower : model.towers) {
+    if (tower.name != "vision" || model.unused) {
+      throw UserError(fmt::format(
+          "{}: the names of the tensors of its {} are not known yet", model.name,
+          tower.name == "vision" ? "vision tower's unused layers" : tower.name + " tower"));
+    }
+    all.add(build_tower_program(*tower.model, kAnyPatches), StackId::kTower);
+  }
   return all.take();
 }
 
