@@ -134,7 +134,12 @@ Program build_mtp_program(const Model& model, const Workload& workload) {
 
 std::int64_t patches_of_image(const Model& model) {
   constexpr std::int64_t kUsual = 1024;
-  return model.vision && model.vision->context > 0 ? model.vision->context : kUsual;
+  if (!model.vision) return kUsual;
+  const std::int64_t patches = model.vision->context > 0 ? model.vision->context : kUsual;
+  // As many as its projector makes whole positions of.
+  const Head& head = model.vision->head;
+  const std::int64_t merge = head.kind == HeadKind::kProjector ? head.projector.merge : 1;
+  return std::max(patches - patches % merge, merge);
 }
 
 Program build_vision_program(const Model& model, std::int64_t patches) {
