@@ -76,6 +76,16 @@ enum class OutputGate {
   kPerHead,     // the same, W [D,N]
 };
 
+// Scores from a table of relative positions (DeBERTa, arXiv:2006.03654): beside query times key,
+// query times the key of the distance, and key times the query of the distance.
+struct RelativeStates {
+  std::int64_t rows = 0;    // of the table, [rows,D], one a stack, behind a layer norm
+  bool of_queries = true;   // the first of the two further terms
+  bool of_keys = true;      // the second
+  bool shares_maps = true;  // distances go through the matrices of keys and queries, not their own
+  friend bool operator==(const RelativeStates&, const RelativeStates&) = default;
+};
+
 struct Attention {
   std::int64_t heads = 0;      // N
   std::int64_t kv_heads = 0;   // K, divides N
@@ -96,6 +106,8 @@ struct Attention {
   AttentionMask mask;
   bool sinks = false;  // a learned score a head that takes part in each softmax (gpt-oss)
   OutputGate gate = OutputGate::kNone;
+  bool scaled_values = false;              // values times a constant (MiMo-V2)
+  std::optional<RelativeStates> relative;  // of an encoder whose queries all have their own keys
   // With it kv_heads = heads and head_dim = nope_dim + rope_dim.
   std::optional<LatentAttention> latent;
   friend bool operator==(const Attention&, const Attention&) = default;
@@ -187,8 +199,14 @@ struct NoFeedForward {
   friend bool operator==(const NoFeedForward&, const NoFeedForward&) = default;
 };
 
-// What mixes positions is attention, a recurrence or nothing; a layer without feed-forward is that
-// alone.
+// One matrix [D,D] where others have attention or a feed-forward (Nemotron NAS).
+struct LinearMap {
+  bool bias = false;
+  friend bool operator==(const LinearMap&, const LinearMap&) = default;
+};
+
+// What mixes positions is attention, a recurrence or nothing, where a linear map may stand instead;
+// a layer without feed-forward is that alone.
 struct Layer {
   NormKind norm = NormKind::kRms;
   NormPlacement placement = NormPlacement::kPre;
@@ -198,8 +216,9 @@ struct Layer {
   bool scaled_residual = false;  // one addend of each residual sum times a constant (Granite)
   std::optional<Attention> attention = Attention{};
   std::optional<Recurrence> recurrence;
-  std::optional<Attention> cross;  // over the encoder's output; its mask is kFull
-  std::variant<Mlp, Moe, NoFeedForward> feed_forward;
+  std::optional<LinearMap> linear;  // in place of attention
+  std::optional<Attention> cross;   // over the encoder's output; its mask is kFull
+  std::variant<Mlp, Moe, NoFeedForward, LinearMap> feed_forward;
   double dropout = 0;  // after attention output and feed-forward output, in training; 0 is off
   friend bool operator==(const Layer&, const Layer&) = default;
 };
@@ -211,6 +230,7 @@ struct LayerGroup {
       name;  // "layer"; where a stack has several kinds: "local", "global", "dense", "moe", ...
   Layer layer;
   std::int64_t repeat = 0;
+  bool one_set = false;  // all repeats have the same parameters (ALBERT)
   friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
 };
 
@@ -237,6 +257,9 @@ enum class Architecture { kDecoder, kEncoder, kEncoderDecoder };
 struct Embedding {
   std::int64_t width =
       0;  // 0: D. Otherwise tokens are embedded in `width` and projected to D and back (OPT-350m)
+  // Positions, token types and the norm are `width` wide too; the map to D follows them and has a
+  // bias (ALBERT).
+  bool all_in_width = false;
   std::int64_t positions = 0;  // learned rows; 0: none
   bool sinusoidal = false;     // fixed rows of sines and cosines are added: no parameters (Marian)
   std::int64_t token_types = 0;

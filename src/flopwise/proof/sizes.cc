@@ -20,7 +20,7 @@ struct Range {
   std::int64_t step;
 };
 // Wide where a matrix is, narrow where many axes multiply: a run stays under a million operations.
-constexpr std::array<Range, 41> kRanges = {
+constexpr std::array<Range, 42> kRanges = {
     {{"B", 2, 5, 1}, {"T", 4, 10, 1}, {"X", 2, 5, 1}, {"R", 3, 8, 1},
      {"D", 7, 14, 1}, {"F", 8, 16, 1}, {"Fs", 5, 12, 1}, {"V", 9, 19, 1},
      {"De", 5, 9, 1}, {"G", 2, 5, 1}, {"K", 2, 6, 1}, {"H", 4, 12, 2},
@@ -31,7 +31,7 @@ constexpr std::array<Range, 41> kRanges = {
      {"Q", 2, 5, 1}, {"Gm", 2, 3, 1}, {"Jm", 2, 4, 1}, {"Hm", 2, 6, 1},
      {"Kd", 2, 3, 1}, {"Jd", 2, 4, 1}, {"Hk", 2, 6, 1}, {"Hd", 3, 7, 1},
      {"Dl", 4, 8, 1}, {"Cp", 4, 9, 1}, {"mels", 3, 7, 1}, {"Dp", 5, 9, 1},
-     {"Do", 5, 9, 1}}
+     {"Do", 5, 9, 1}, {"U", 3, 7, 1}}
 };
 
 std::string_view kind_of(std::string_view letter) {
