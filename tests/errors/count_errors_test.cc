@@ -167,7 +167,7 @@ TEST(CountErrors, Options) {
  // Overflow names the quantity; no number comes out.
       {"count llama-3.1-405b --batch 1Ti --seq 1Ti",
        "FLOPs of forward attention.qk: 2*B*T*S*N*H - B*T^2*N*H + B*T*N*H does not fit into 128 "
-       "bits"                                                                                                                },
+       "bits at B=1099511627776, T=1099511627776, S=1099511627776, N=128, H=128"                                             },
       {"count llama-3-8b --intensity 1e38",
        "analysis: attention relative to feed-forward: 41943040 * "
        "100000000000000000000000000000000000000 does not fit into 128 bits"                                                  },

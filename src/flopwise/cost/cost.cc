@@ -126,8 +126,9 @@ Cost cost_of(const Program& program, const CostOptions& options) {
     block_cost.layers = block.repeat.eval_count(block_cost.sizes, "layers");
     block_cost.ops = BlockWalk(block, block_cost.sizes, options, shared).walk();
     for (const OpCost& op : block_cost.ops) {
-      in_context(fmt::format("{} FLOPs", name_of(op.pass)),
-                 [&] { add_to(flops_of(cost, op.pass), op, block_cost.layers); });
+      in_context(
+          fmt::format("{} FLOPs of {}, L = {}", name_of(op.pass), op.name, block_cost.layers.str()),
+          [&] { add_to(flops_of(cost, op.pass), op, block_cost.layers); });
       in_context("bytes", [&] {
         const auto value = [&](const Expr& bytes) {
           return bytes.is_zero() ? Count(0)

@@ -15,7 +15,8 @@ std::vector<ParameterTensor> parameter_tensors(const Program& program) {
       if (tensor.shared && !shared.insert(tensor.name).second) continue;
       const Expr count = elements(tensor);
       tensors.push_back({block.name, tensor, sizes, count,
-                         count.eval_count(sizes, "params." + tensor.name), repeat});
+                         count.eval_count(sizes, "params." + tensor.name),
+                         tensor.shared ? Count(1) : repeat});
     }
   }
   return tensors;

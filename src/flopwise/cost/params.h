@@ -31,7 +31,7 @@ struct ParameterTensor {
   Sizes sizes;    // as the block sees them
   Expr elements;  // of one repeat
   Count value;    // the same at these sizes
-  Count repeat;   // of the block
+  Count repeat;   // of the block; 1 where its repeats share it
 };
 std::vector<ParameterTensor> parameter_tensors(const Program& program);
 

@@ -356,7 +356,8 @@ void ProgramRun<Scalar>::give_gradients(const Block& block, BlockRun<Scalar>& ru
     }
     // Lookups add to what other readers of the same table gave.
     const auto shared = gradients_.find(tensor.name);
-    if (tensor.role == Role::kParameter && tensor.shared && shared != gradients_.end()) {
+    const bool in_place = tensor.role == Role::kParameter && tensor.shared && !tensor.added_up;
+    if (in_place && shared != gradients_.end()) {
       run.set(link.gradient, shared->second);
     }
   }
@@ -370,7 +371,8 @@ void ProgramRun<Scalar>::take_gradients(const Block& block, std::int64_t number,
     const Tensor& tensor = block.graph.tensor(link.tensor);
     if (tensor.role == Role::kParameter) {
       gradients_[parameter_key(block, number, tensor)] = run.get(link.gradient);
-    } else {
+    }
+    if (tensor.role != Role::kParameter || tensor.added_up) {
       arriving_[tensor.name] = run.get(link.gradient);
     }
   }

@@ -183,8 +183,19 @@ class Evaluator {
   const Sizes& sizes_;
 };
 
-OverflowError does_not_fit(const Expr& expr) {
-  return OverflowError(short_text(expr) + " does not fit into 128 bits");
+// " at T=3, X=2": the sizes that occur.
+std::string at_sizes(const Expr& expr, const Sizes& sizes) {
+  std::string text;
+  for (const SymbolName* symbol : symbols_of(expr)) {
+    const auto size = sizes.find(symbol->name);
+    if (size == sizes.end()) continue;
+    text += fmt::format("{}{}={}", text.empty() ? " at " : ", ", symbol->name, size->second.str());
+  }
+  return text;
+}
+
+OverflowError does_not_fit(const Expr& expr, const Sizes& sizes) {
+  return OverflowError(short_text(expr) + " does not fit into 128 bits" + at_sizes(expr, sizes));
 }
 
 // Half away from zero.
@@ -222,19 +233,9 @@ Count rounded_count(const Expr& expr, const Sizes& sizes) {
   const Rational exact_part = exact_sum(evaluator, exact_terms);
   const Rational whole = exact_part < Rational(0) ? ceil(exact_part) : floor(exact_part);
   real_part = std::round(real_part + (exact_part - whole).to_double());
-  constexpr double kLimit = 170141183460469231731687303715884105728.0;  // 2^127
-  if (!(std::fabs(real_part) < kLimit)) throw does_not_fit(expr);       // NaN included
+  constexpr double kLimit = 170141183460469231731687303715884105728.0;    // 2^127
+  if (!(std::fabs(real_part) < kLimit)) throw does_not_fit(expr, sizes);  // NaN included
   return Count::of(checked_add(whole.num(), static_cast<Int128>(real_part)));
-}
-
-// " at T=3, X=2": the sizes that occur.
-std::string at_sizes(const Expr& expr, const Sizes& sizes) {
-  std::string text;
-  for (const SymbolName* symbol : symbols_of(expr)) {
-    text += fmt::format("{}{}={}", text.empty() ? " at " : ", ", symbol->name,
-                        sizes.find(symbol->name)->second.str());
-  }
-  return text;
 }
 
 }  // namespace
@@ -247,7 +248,7 @@ Rational Expr::eval(const Sizes& sizes) const {
   try {
     return Evaluator(sizes).exact(*this);
   } catch (const OverflowError&) {
-    throw does_not_fit(*this);
+    throw does_not_fit(*this, sizes);
   }
 }
 
@@ -257,7 +258,7 @@ Count Expr::eval_count(const Sizes& sizes, std::string_view quantity) const {
       try {
         return rounded_count(*this, sizes);
       } catch (const OverflowError&) {
-        throw does_not_fit(*this);
+        throw does_not_fit(*this, sizes);
       }
     }
     const Rational value = eval(sizes);

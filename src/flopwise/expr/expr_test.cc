@@ -342,18 +342,19 @@ TEST(Expr, EvalErrors) {
     const char* error;
   };
   constexpr Row kRows[] = {
-      {"2*T*S",              "no size for axis 'S'"                                    },
-      {"T/Z",                "division by 0 in T/Z with Z = 0"                         },
-      {"T/Z^2",              "division by 0 in T/Z^2 with Z = 0"                       },
-      {"big^9/Z",            "division by 0 in big^9/Z with Z = 0"                     },
-      {"T/(T - W)",          "division by 0 in T/(T - W) with (T - W) = 0"             },
-      {"floor_div(T, Z)",    "division by 0 in floor_div(T, Z) with Z = 0"             },
-      {"ceil_div(T, T - W)", "division by 0 in ceil_div(T, T - W) with T - W = 0"      },
-      {"mod(T, Z)",          "division by 0 in mod(T, Z) with Z = 0"                   },
-      {"pow(Z, -T)",         "division by 0 in pow(Z, -T) with Z = 0"                  },
-      {"pow(T, T/2)",        "the exponent of pow(T, 1/2*T) is 3/2, not a whole number"},
-      {"big^2",              "overflow: big^2 does not fit into 128 bits"              },
-      {"pow(1/2, 50*T)",     "overflow: pow(1/2, 50*T) does not fit into 128 bits"     },
+      {"2*T*S",              "no size for axis 'S'"                                       },
+      {"T/Z",                "division by 0 in T/Z with Z = 0"                            },
+      {"T/Z^2",              "division by 0 in T/Z^2 with Z = 0"                          },
+      {"big^9/Z",            "division by 0 in big^9/Z with Z = 0"                        },
+      {"T/(T - W)",          "division by 0 in T/(T - W) with (T - W) = 0"                },
+      {"floor_div(T, Z)",    "division by 0 in floor_div(T, Z) with Z = 0"                },
+      {"ceil_div(T, T - W)", "division by 0 in ceil_div(T, T - W) with T - W = 0"         },
+      {"mod(T, Z)",          "division by 0 in mod(T, Z) with Z = 0"                      },
+      {"pow(Z, -T)",         "division by 0 in pow(Z, -T) with Z = 0"                     },
+      {"pow(T, T/2)",        "the exponent of pow(T, 1/2*T) is 3/2, not a whole number"   },
+      {"big^2",
+       "overflow: big^2 does not fit into 128 bits at big=1267650600228229401496703205376"},
+      {"pow(1/2, 50*T)",     "overflow: pow(1/2, 50*T) does not fit into 128 bits at T=3" },
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.formula);
@@ -376,14 +377,19 @@ TEST(Expr, EvalCountNamesTheQuantity) {
     const char* error;
   };
   constexpr Row kRows[] = {
-      {"2*B*T*D*F",         "overflow: flops.mlp: 2*B*T*D*F does not fit into 128 bits"        },
-      {"1/2*F",             "flops.mlp: 1/2*F is not a whole number at F=3"                    },
-      {"F/X",               "flops.mlp: F/X is not a whole number at F=3, X=2"                 },
-      {"1/2",               "flops.mlp: 1/2 is not a whole number"                             },
-      {"S",                 "flops.mlp: no size for axis 'S'"                                  },
-      {"F/Z",               "flops.mlp: division by 0 in F/Z with Z = 0"                       },
-      {"pow(X, B)",         "overflow: flops.mlp: pow(X, B) does not fit into 128 bits"        },
-      {"B*T*D*pow(1/2, F)", "overflow: flops.mlp: B*T*D*pow(1/2, F) does not fit into 128 bits"},
+      {"2*B*T*D*F",
+       "overflow: flops.mlp: 2*B*T*D*F does not fit into 128 bits at B=1152921504606846976, "
+       "T=1152921504606846976, D=1152921504606846976, F=3"                                      },
+      {"1/2*F",             "flops.mlp: 1/2*F is not a whole number at F=3"                     },
+      {"F/X",               "flops.mlp: F/X is not a whole number at F=3, X=2"                  },
+      {"1/2",               "flops.mlp: 1/2 is not a whole number"                              },
+      {"S",                 "flops.mlp: no size for axis 'S'"                                   },
+      {"F/Z",               "flops.mlp: division by 0 in F/Z with Z = 0"                        },
+      {"pow(X, B)",
+       "overflow: flops.mlp: pow(X, B) does not fit into 128 bits at B=1152921504606846976, X=2"},
+      {"B*T*D*pow(1/2, F)",
+       "overflow: flops.mlp: B*T*D*pow(1/2, F) does not fit into 128 bits at "
+       "B=1152921504606846976, T=1152921504606846976, D=1152921504606846976, F=3"               },
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.formula);
@@ -410,7 +416,8 @@ TEST(Expr, ExactTermsStayExactOrOverflow) {
   };
   EXPECT_EQ(
       error_of([&] { (void)parse_expr("b^3/c^2 + pow(1/2, 1000)").eval_count(sizes, "bytes"); }),
-      "overflow: bytes: b^3/c^2 + pow(1/2, 1000) does not fit into 128 bits");
+      "overflow: bytes: b^3/c^2 + pow(1/2, 1000) does not fit into 128 bits at "
+      "b=1152921504606846976, c=205891132094649");
   EXPECT_EQ(error_of([] { (void)parse_expr("pow(2, 5000) - pow(3, 5000)").eval_count({}, "q"); }),
             "overflow: q: pow(2, 5000) - pow(3, 5000) does not fit into 128 bits");
 }

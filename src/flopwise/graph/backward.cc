@@ -97,7 +97,7 @@ class Differentiator {
       const bool is_source = tensor.role == Role::kInput || tensor.role == Role::kParameter;
       if (!is_source || !has_gradient(id)) continue;
       GradientOf link{id, kNoTensor, kNoTensor};
-      if (tensor.role == Role::kInput && tensor.shared) {
+      if ((tensor.role == Role::kInput && tensor.shared) || tensor.added_up) {
         link.arriving = new_gradient(id, "grad." + tensor.name + ".other_layers");
         give(id, link.arriving);
       }

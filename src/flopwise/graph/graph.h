@@ -93,6 +93,9 @@ struct Tensor {
   // One tensor for all repeats of the block and for every block that names it: a tied matrix, the
   // encoder's output.
   bool shared = false;
+  // A shared parameter whose gradient is the sum of what all repeats of the block give: each adds
+  // to what those behind it gave. Otherwise one block makes it, and lookups add in place.
+  bool added_up = false;
   std::optional<Masking> masking = {};
   std::optional<Constant> constant = {};
   TensorId alias_of = kNoTensor;     // the same memory under other axes

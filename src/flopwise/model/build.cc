@@ -162,7 +162,11 @@ Program build_mtp_program(const Model& model, const Workload& workload) {
 
 std::int64_t positions_of_tower(const Model& tower) {
   constexpr std::int64_t kUsual = 1024;
-  return tower.context > 0 ? tower.context : kUsual;
+  const std::int64_t positions = tower.context > 0 ? tower.context : kUsual;
+  // As many as its projector makes whole positions of.
+  const Head& head = tower.head;
+  const std::int64_t merge = head.kind == HeadKind::kProjector ? head.projector.merge : 1;
+  return std::max(positions - positions % merge, merge);
 }
 
 Program build_tower_program(const Model& tower, std::int64_t positions) {

@@ -384,10 +384,11 @@ TEST(Families, Gemma3ReadsItsTextConfig) {
   EXPECT_EQ(kinds(model), "local:29 global:5");
   expect_heads(groups(model)[0].layer.attention.value(), 8, 4, 256);
   EXPECT_TRUE(model.head.tied);
-  EXPECT_EQ(model.assumptions,
-            (std::vector<std::string>{
-                "vocab_size is absent: 262208", "num_attention_heads is absent: 8",
-                "num_key_value_heads is absent: 4", "no vision_config: the language model alone"}));
+  EXPECT_EQ(
+      model.assumptions,
+      (std::vector<std::string>{"vocab_size is absent: 262208", "num_attention_heads is absent: 8",
+                                "num_key_value_heads is absent: 4", "head_dim is absent: 256",
+                                "no vision_config: the language model alone"}));
 }
 
 TEST(Families, Phi3) {
@@ -742,7 +743,7 @@ TEST(Fields, HarmlessFieldsAreAccepted) {
             "no error");
   // A field that sounds like cost is accepted where it is switched off.
   EXPECT_EQ(error_of(llama(R"({"num_experts": 0, "sliding_window": null, "use_mla": false,
-                               "layer_types": [], "lora": "", "pruned_heads": {}})")),
+                               "lora": "", "pruned_heads": {}})")),
             "no error");
 }
 
@@ -835,8 +836,9 @@ TEST(FamilyErrors, WrongTypesAndNames) {
        "'MistralForCausalLM'"},
       {llama(R"({"architectures": ["LlamaForChess"]})"),
        "config.json: architectures: unknown class 'LlamaForChess', known: LlamaForCausalLM, "
-       "LlamaLMHeadModel, LlamaForConditionalGeneration, LlamaModel, "
-       "LlamaForSequenceClassification, LlamaForTokenClassification"},
+       "LlamaLMHeadModel, LlamaForConditionalGeneration, LlamaModel, LlamaTextModel, "
+       "LlamaForSequenceClassification, LlamaForTokenClassification, "
+       "LlamaForQuestionAnswering"},
       {bert(R"({"position_embedding_type": "relative_key"})"),
        "config.json: position_embedding_type: expected absolute, got 'relative_key'"},
   });

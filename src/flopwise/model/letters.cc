@@ -147,7 +147,7 @@ Attention attention_of(const Letters& letters, bool causal, bool learned_positio
   return attention;
 }
 
-std::variant<Mlp, Moe, NoFeedForward> feed_forward_of(const Letters& letters) {
+decltype(Layer::feed_forward) feed_forward_of(const Letters& letters) {
   Mlp mlp;
   mlp.d_ff = letters.has("F") ? letters.size("F") : 4 * letters.size("D");
   mlp.gated = letters.flag_or("gated", true);

@@ -56,6 +56,8 @@ class Validator {
 
   void check_embedding() const {
     size_or_zero("embedding.width", model_.embedding.width);
+    require(model_.embedding.width > 0 || !model_.embedding.all_in_width,
+            "a width beside all_in_width");
     size_or_zero("embedding.positions", model_.embedding.positions);
     size_or_zero("embedding.token_types", model_.embedding.token_types);
     size_or_zero("embedding.patch_values", model_.embedding.patch_values);
@@ -101,7 +103,9 @@ class Validator {
   }
 
   void check_stack(const std::string& name, const Stack& stack, bool wants_cross) const {
-    require(!stack.groups.empty(), name + ": at least one layer");
+    // Patches may go to another model as they are (Fuyu).
+    require(!stack.groups.empty() || model_.embedding.patch_values > 0,
+            name + ": at least one layer");
     std::int64_t layers = 0;
     for (const LayerGroup& group : stack.groups) {
       const std::string where = name + "." + group.name;
@@ -148,8 +152,10 @@ class Validator {
     require(layer.cross.has_value() == wants_cross || (layer.cross && !model_.towers.empty()),
             where + ": cross-attention in the decoder of an encoder-decoder, and nowhere else");
     require(!layer.attention || !layer.recurrence, where + ": attention or a recurrence, not both");
+    require(!layer.linear || (!layer.attention && !layer.recurrence),
+            where + ": a linear map in place of attention, not beside it");
     const bool has_feed_forward = !std::holds_alternative<NoFeedForward>(layer.feed_forward);
-    require(layer.attention || layer.recurrence || layer.cross || has_feed_forward,
+    require(layer.attention || layer.recurrence || layer.cross || layer.linear || has_feed_forward,
             where + ": a layer that does something");
     require(!layer.parallel || (layer.attention && has_feed_forward),
             where + ": attention and feed-forward in a parallel layer");
@@ -232,6 +238,7 @@ class Validator {
             where + ": latent attention with keys and values of its own");
     require(!attention.keys_as_values || attention.value_dim == attention.head_dim,
             where + ": values as wide as the keys that they are");
+    if (attention.relative) check_relative(where, attention);
     const bool is_sized =
         attention.mask.kind != MaskKind::kFull && attention.mask.kind != MaskKind::kCausal;
     in_range(where + ".mask.size", attention.mask.size, is_sized ? 1 : 0,
@@ -262,6 +269,18 @@ class Validator {
     require(attention.qk_norm == QkNorm::kNone && !attention.sinks && attention.softcap == 0 &&
                 attention.gate == OutputGate::kNone,
             where + ": latent attention without norms of heads, sinks, caps and gates");
+  }
+
+  void check_relative(const std::string& where, const Attention& attention) const {
+    size(where + ".relative.rows", attention.relative->rows);
+    require(attention.relative->of_queries || attention.relative->of_keys,
+            where + ": scores that read the table of relative positions");
+    require(attention.kv_heads == attention.heads && attention.mask.kind == MaskKind::kFull &&
+                attention.position == PositionKind::kNone && !attention.latent &&
+                attention.qk_norm == QkNorm::kNone && attention.softcap == 0,
+            where +
+                ": relative states with as many kv_heads as heads, a full mask and no other "
+                "positions, norms of heads or caps");
   }
 
   void check_position(const std::string& where, const Attention& attention) const {

@@ -94,6 +94,16 @@ enum class KvSharing {
   kTakes,  // an earlier layer's: no matrices for keys and values, no cache (Gemma 3n and 4)
 };
 
+// Scores from a table of relative positions (DeBERTa, arXiv:2006.03654): beside query times key,
+// query times the key of the distance, and key times the query of the distance.
+struct RelativeStates {
+  std::int64_t rows = 0;    // of the table, [rows,D], one a stack, behind a layer norm
+  bool of_queries = true;   // the first of the two further terms
+  bool of_keys = true;      // the second
+  bool shares_maps = true;  // distances go through the matrices of keys and queries, not their own
+  friend bool operator==(const RelativeStates&, const RelativeStates&) = default;
+};
+
 struct Attention {
   std::int64_t heads = 0;      // N
   std::int64_t kv_heads = 0;   // K, divides N
@@ -118,6 +128,8 @@ struct Attention {
   std::string shared_kv;  // the name under which keys and values are given and taken
   bool sinks = false;     // a learned score a head that takes part in each softmax (gpt-oss)
   OutputGate gate = OutputGate::kNone;
+  bool scaled_values = false;              // values times a constant (MiMo-V2)
+  std::optional<RelativeStates> relative;  // of an encoder whose queries all have their own keys
   // With it kv_heads = heads and head_dim = nope_dim + rope_dim.
   std::optional<LatentAttention> latent;
   friend bool operator==(const Attention&, const Attention&) = default;
@@ -220,8 +232,14 @@ struct NoFeedForward {
   friend bool operator==(const NoFeedForward&, const NoFeedForward&) = default;
 };
 
-// What mixes positions is attention, a recurrence, cross-attention or nothing; a layer without
-// feed-forward is that alone.
+// One matrix [D,D] where others have attention or a feed-forward (Nemotron NAS).
+struct LinearMap {
+  bool bias = false;
+  friend bool operator==(const LinearMap&, const LinearMap&) = default;
+};
+
+// What mixes positions is attention, a recurrence, cross-attention or nothing, where a linear map
+// may stand instead; a layer without feed-forward is that alone.
 struct Layer {
   NormKind norm = NormKind::kRms;
   NormPlacement placement = NormPlacement::kPre;
@@ -232,9 +250,10 @@ struct Layer {
   BranchScale branch_scale = BranchScale::kNone;
   std::optional<Attention> attention = Attention{};
   std::optional<Recurrence> recurrence;
+  std::optional<LinearMap> linear;  // in place of attention
   // Over the encoder's output, or over what a tower makes (Mllama); its mask is kFull.
   std::optional<Attention> cross;
-  std::variant<Mlp, Moe, NoFeedForward> feed_forward;
+  std::variant<Mlp, Moe, NoFeedForward, LinearMap> feed_forward;
   // Pl: behind the feed-forward, x + norm((act(x Wgate) * e) Wup), where e is this layer's own
   // embedding of the token plus a projection of the shared one (Gemma 3n and 4); 0: none.
   std::int64_t per_layer_dim = 0;
@@ -251,6 +270,7 @@ struct LayerGroup {
       name;  // "layer"; where a stack has several kinds: "local", "global", "dense", "moe", ...
   Layer layer;
   std::int64_t repeat = 0;
+  bool one_set = false;  // all repeats have the same parameters (ALBERT)
   friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
 };
 
@@ -287,6 +307,9 @@ struct Tiles {
 struct Embedding {
   std::int64_t width =
       0;  // 0: D. Otherwise tokens are embedded in `width` and projected to D and back (OPT-350m)
+  // Positions, token types and the norm are `width` wide too; the map to D follows them and has a
+  // bias (ALBERT).
+  bool all_in_width = false;
   std::int64_t positions = 0;  // learned rows; 0: none
   bool sinusoidal = false;     // fixed rows of sines and cosines are added: no parameters (Marian)
   std::int64_t token_types = 0;

@@ -100,6 +100,7 @@ class Shrinker {
       attention.rotary_dim =
           rotates_all ? attention.head_dim : std::min(draw_.of("r"), attention.head_dim - 2);
     }
+    if (attention.relative) attention.relative->rows = draw_.of("U");
     if (attention.relative_buckets > 0) attention.relative_buckets = draw_.of("buckets");
     shrink(attention.mask);
   }

@@ -85,6 +85,9 @@ class BlockDrawing {
     const int number = static_cast<int>(drawn_.ops.size());
     for (const TensorId id : op.outputs) row_of_[id] = number;
     drawn_.params += cost.params.value;
+    for (const TensorId id : op.inputs) {
+      drawn_.one_set = drawn_.one_set || graph_.tensor(id).added_up;
+    }
     const bool is_vector = cost.op_class == OpClass::kVector;
     Rational& sum = is_vector ? drawn_.vector_flops : drawn_.matrix_flops;
     sum = sum + row.flops.value;
@@ -276,7 +279,7 @@ std::string block_text(const DrawnBlock& block) {
                  decimal(block.matrix_flops) + "  "});
   if (repeats) {
     table.add_row({"  all " + block.layers.str(), "", "", "",
-                   (block.params * block.layers).grouped(),
+                   (block.one_set ? block.params : block.params * block.layers).grouped(),
                    decimal(block.matrix_flops * Rational(block.layers)) + "  "});
   }
   return title_of(block) + "\n" + table.str();

@@ -39,6 +39,7 @@ struct DrawnBlock {
   Count layers;
   std::vector<DrawnAxis> sizes;  // the letters in its shapes and formulas
   std::vector<DrawnOp> ops;
+  bool one_set = false;   // all repeats read the same parameters
   Count params;           // of one repeat, as are the following
   Rational matrix_flops;  // per token: matmul and attention
   Rational vector_flops;

@@ -45,6 +45,7 @@ std::string feed_forward_text(const Layer& layer) {
                        name_of(mlp->activation));
   }
   if (std::holds_alternative<NoFeedForward>(layer.feed_forward)) return "none";
+  if (std::holds_alternative<LinearMap>(layer.feed_forward)) return "linear";
   const Moe& moe = std::get<Moe>(layer.feed_forward);
   std::string text =
       fmt::format("F={} E={} k={}", moe.expert.d_ff, moe.experts, moe.active_experts);
@@ -73,7 +74,9 @@ std::string layers_table(const Model& model) {
         row.push_back(mask_text(attention.mask));
       } else {
         row.insert(row.end(), 3, "");
-        row.emplace_back(group.layer.recurrence ? name_of(*group.layer.recurrence) : "none");
+        row.emplace_back(group.layer.recurrence ? name_of(*group.layer.recurrence)
+                         : group.layer.linear   ? "linear"
+                                                : "none");
       }
       row.push_back(feed_forward_text(group.layer));
       row.push_back(

@@ -64,6 +64,7 @@ class AttentionBuilder {
     };
     core.values = v;
     if (has_score_bias()) core.score_bias = score_bias();
+    if (attention_.relative) add_relative_terms(core);
     if (attention_.sinks) {
       core.sinks = builder_.parameter(name_ + ".sinks", {heads_.kv_heads, heads_.group}, kPart);
     }
@@ -133,6 +134,10 @@ class AttentionBuilder {
     const TensorId v = attention_.keys_as_values ? raw_keys
                                                  : projected("v", keys_source(), heads_.kv_heads,
                                                              heads_.value_head, attention_.v_bias);
+    // Whatever the constant, it costs the same.
+    if (attention_.scaled_values) {
+      return builder_.map(name_ + ".v_scale", scalar_scale(0.75), {v}, kPart);
+    }
     return attention_.v_norm ? builder_.norm(name_ + ".v_norm", v, NormKind::kRmsNoParams, 1) : v;
   }
 
@@ -203,6 +208,74 @@ class AttentionBuilder {
       return builder_.constant(name_ + ".alibi", {heads_.kv_heads, heads_.group, keys_}, slopes);
     }
     return inputs_.relative_bias;
+  }
+
+  // ---- relative states (DeBERTa) -------------------------------------------------------------
+
+  // The scores' two further terms, [B,K,G,T,S]: products with all U distances, of which each pair
+  // looks up its own.
+  void add_relative_terms(CoreInputs& core) {
+    const RelativeStates& relative = *attention_.relative;
+    const StackAxes& a = builder_.axes();
+    core.score_terms = 1 + (relative.of_queries ? 1 : 0) + (relative.of_keys ? 1 : 0);
+    const Constant values{ConstantKind::kDistanceBucket, a.keys.size - a.queries.size,
+                          relative.rows};
+    const TensorId distances = builder_.constant(name_ + ".distances", {a.queries, a.keys}, values);
+    builder_.graph().tensor(distances).element = Element::kIndex;
+    const auto [query, key] = core.queries_keys.at(0);
+    if (relative.of_queries) {
+      const TensorId rows = distance_rows("k", "position_keys", heads_.kv_heads);
+      core.score_bias = looked_up("c2p", query, rows, distances, a.queries, core.score_terms);
+    }
+    if (relative.of_keys) {
+      const TensorId rows =
+          builder_.relabel(name_ + ".position_query_groups",
+                           distance_rows("q", "position_queries", heads_.query_heads),
+                           {symbol_axis("U"), heads_.kv_heads, heads_.group, heads_.head});
+      const TensorId term = looked_up("p2c", key, rows, distances, a.keys, core.score_terms);
+      core.score_bias = core.score_bias == kNoTensor
+                            ? term
+                            : builder_.add(name_ + ".relative_sum", core.score_bias, term, kPart);
+    }
+  }
+
+  // The table through the matrix of keys or queries, or through one of its own: [U,heads,H].
+  TensorId distance_rows(const std::string& part, const std::string& own, const Axis& heads) {
+    const bool shares = attention_.relative->shares_maps;
+    const Axes out = {symbol_axis("U"), heads, heads_.head};
+    const std::string name = name_ + "." + own;
+    const bool has_bias = part == "q" ? attention_.q_bias : attention_.k_bias;
+    if (!shares) {
+      return builder_.linear_bias(name, inputs_.relative_states,
+                                  {builder_.axes().model, heads, heads_.head}, out, has_bias,
+                                  {heads, heads_.head}, kPart);
+    }
+    const auto parameter = [&](const char* which) {
+      const TensorId id = builder_.graph().find(name_ + "." + part + which);
+      FLOPWISE_CHECK(id != kNoTensor, name + ": no matrix to share");
+      return id;
+    };
+    const TensorId rows =
+        builder_.contract(name, Contraction{OpClass::kMatmul, ""}, inputs_.relative_states,
+                          parameter(".weight"), out, kPart);
+    return has_bias ? builder_.add(name + "_bias", rows, parameter(".bias"), kPart) : rows;
+  }
+
+  // Products [U,B,K,G,..] with every distance, then for each pair that of its distance, scaled.
+  TensorId looked_up(const std::string& term, TensorId states, TensorId rows, TensorId distances,
+                     const Axis& positions, int score_terms) {
+    const StackAxes& a = builder_.axes();
+    const TensorId all = builder_.contract(
+        name_ + "." + term, Contraction{OpClass::kAttention, ""}, rows, states,
+        {symbol_axis("U"), a.batch, heads_.kv_heads, heads_.group, positions}, kPart);
+    const TensorId pairs =
+        builder_.activation(name_ + "." + term + "_pairs",
+                            {a.batch, heads_.kv_heads, heads_.group, a.queries, keys_}, kPart);
+    builder_.graph().tensor(pairs).masking =
+        Masking{pair_mask(attention_.mask), a.queries.name, keys_.name};
+    builder_.emit(name_ + "." + term + "_pairs", Gather{}, {distances, all}, pairs, kPart);
+    return builder_.map(name_ + "." + term + "_scale",
+                        scalar_scale(score_scale(attention_, score_terms)), {pairs}, kPart);
   }
 
   BlockBuilder& builder_;

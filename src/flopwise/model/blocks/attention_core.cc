@@ -24,7 +24,7 @@ class Core {
     const bool flash = workload_.kernel == AttentionKernel::kFlash;
     if (flash) builder_.begin_region(name_ + ".core");
     TensorId last = scores();
-    const double scale = 1 / std::sqrt(static_cast<double>(attention_.head_dim));
+    const double scale = score_scale(attention_, inputs_.score_terms);
     const bool scale_in_softmax =
         attention_.scaled && inputs_.score_bias == kNoTensor && attention_.softcap == 0;
     if (attention_.scaled && !scale_in_softmax) {
@@ -97,6 +97,10 @@ class Core {
 };
 
 }  // namespace
+
+double score_scale(const Attention& attention, int terms) {
+  return 1 / std::sqrt(static_cast<double>(terms) * static_cast<double>(attention.head_dim));
+}
 
 TensorId attention_core(BlockBuilder& builder, const std::string& name, const Attention& attention,
                         const Workload& workload, const HeadAxes& heads, const Axis& keys,

@@ -23,8 +23,11 @@ struct CoreInputs {
   std::vector<std::pair<TensorId, TensorId>> queries_keys;
   TensorId values = kNoTensor;      // [B,S,(K,)Hv]
   TensorId score_bias = kNoTensor;  // broadcast to [B,K,G,T,S]
+  int score_terms = 1;              // of which products the scores are the sum: 1/sqrt(terms*H)
   TensorId sinks = kNoTensor;       // [K,G]
 };
+
+double score_scale(const Attention& attention, int terms);
 
 // softmax(scores) values -> [B,T,K,G,Hv], one fused region where the workload's kernel is flash.
 TensorId attention_core(BlockBuilder& builder, const std::string& name, const Attention& attention,

@@ -134,6 +134,10 @@ std::string relative_bias_name(const StackAxes& axes) {
   return axes.queries.name == axes.memory.name ? "encoder.relative_bias" : "relative_bias";
 }
 
+Axes relative_states_axes(const StackAxes& axes) {
+  return {symbol_axis("U"), axes.model};
+}
+
 ScalarProgram activation_program(Activation activation) {
   switch (activation) {
     case Activation::kRelu:

@@ -78,6 +78,9 @@ ScalarProgram activation_program(Activation activation);
 // "relative_bias", "encoder.relative_bias": one tensor for all layers of a stack, named by its
 // queries.
 std::string relative_bias_name(const StackAxes& axes);
+// "relative_states" [U,D], one tensor for all layers; U is the axis of distances.
+inline constexpr const char* kRelativeStates = "relative_states";
+Axes relative_states_axes(const StackAxes& axes);
 
 // The mask with its size as the symbol W, h, C or P.
 PairMask pair_mask(const AttentionMask& mask);
@@ -85,9 +88,10 @@ PairMask pair_mask(const AttentionMask& mask);
 // ---- the blocks --------------------------------------------------------------------------------
 
 struct AttentionInputs {
-  TensorId x = kNoTensor;              // [B,T,D], already normalised
-  TensorId memory = kNoTensor;         // [B,R,D], of cross-attention
-  TensorId relative_bias = kNoTensor;  // [K,G,T,S], of relative positions
+  TensorId x = kNoTensor;                // [B,T,D], already normalised
+  TensorId memory = kNoTensor;           // [B,R,D], of cross-attention
+  TensorId relative_bias = kNoTensor;    // [K,G,T,S], of relative positions
+  TensorId relative_states = kNoTensor;  // [U,D], of Attention::relative
 };
 
 // [B,T,D] -> [B,T,D], without residual and norm. `name` is "attention" or "cross".

@@ -22,7 +22,7 @@ TensorId lookup(BlockBuilder& builder, const std::string& name, TensorId ids, Te
 }
 
 // rows[T,D] of a learned table of `rows` positions, added to x.
-TensorId add_positions(BlockBuilder& builder, std::int64_t rows, TensorId x) {
+TensorId add_positions(BlockBuilder& builder, std::int64_t rows, const Axis& width, TensorId x) {
   const StackAxes& a = builder.axes();
   const Constant values{ConstantKind::kPosition, a.keys.size - a.queries.size, 0};
   const TensorId ids = builder.constant("embed.position_ids", {a.queries}, values);
@@ -30,7 +30,7 @@ TensorId add_positions(BlockBuilder& builder, std::int64_t rows, TensorId x) {
   const TensorId table = builder.parameter("embed.positions.weight",
                                            {
                                                {"positions", rows},
-                                               a.model
+                                               width
   },
                                            kPart);
   return builder.add("embed.add_positions", x, lookup(builder, "embed.positions", ids, table),
@@ -96,13 +96,13 @@ TensorId add_sinusoids(BlockBuilder& builder, TensorId x) {
   return builder.add("embed.add_positions", x, rows, kPart);
 }
 
-TensorId add_token_types(BlockBuilder& builder, std::int64_t rows, TensorId x) {
+TensorId add_token_types(BlockBuilder& builder, std::int64_t rows, const Axis& width, TensorId x) {
   const StackAxes& a = builder.axes();
   const TensorId ids = builder.index_input("token_type_ids", {a.batch, a.queries});
   const TensorId table = builder.parameter("embed.token_types.weight",
                                            {
                                                {"types", rows},
-                                               a.model
+                                               width
   },
                                            kPart);
   return builder.add("embed.add_token_types", x, lookup(builder, "embed.token_types", ids, table),
@@ -152,6 +152,14 @@ void hand_on_for_own_embeddings(BlockBuilder& builder, TensorId x) {
                                                      {symbol_axis("Pl")}, Component::kNorm));
 }
 
+// The table [U,D] of relative positions, normed, which every layer of the stack reads (DeBERTa).
+TensorId relative_states(BlockBuilder& builder) {
+  const Axes axes = relative_states_axes(builder.axes());
+  const TensorId table =
+      builder.parameter("embed.relative_positions.weight", axes, Component::kAttention);
+  return builder.norm(kRelativeStates, table, NormKind::kLayer);
+}
+
 }  // namespace
 
 TensorId token_table(BlockBuilder& builder, const Model& model) {
@@ -185,7 +193,10 @@ Block embedding_block(const Model& model, const Stack& stack, const StackAxes& a
     x = lookup(builder, "embed.tokens", ids, token_table(builder, model));
   }
   const Axis width = embedding_axis(model, axes.model);
-  if (width.name != axes.model.name) {
+  const bool projects = width.name != axes.model.name;
+  const bool projects_last = projects && embedding.all_in_width;
+  const Axis& summed = projects_last ? width : axes.model;
+  if (projects && !projects_last) {
     x = builder.linear("embed.project_in", x, {width, axes.model}, builder.hidden(), kPart);
   }
   if (embedding.scaled) {
@@ -195,15 +206,24 @@ Block embedding_block(const Model& model, const Stack& stack, const StackAxes& a
   if (embedding.sinusoidal) x = add_sinusoids(builder, x);
   const std::int64_t rows = is_source && embedding.source_positions > 0 ? embedding.source_positions
                                                                         : embedding.positions;
-  if (rows > 0 && !embedding.tiles) x = add_positions(builder, rows, x);
-  if (embedding.token_types > 0) x = add_token_types(builder, embedding.token_types, x);
+  if (rows > 0 && !embedding.tiles) x = add_positions(builder, rows, summed, x);
+  if (embedding.token_types > 0) x = add_token_types(builder, embedding.token_types, summed, x);
   if (embedding.norm) x = builder.norm("embed.norm", x, embedding.norm_kind);
+  if (projects_last) {
+    x = builder.linear_bias("embed.project_in", x, {width, axes.model}, builder.hidden(), true,
+                            {axes.model}, kPart);
+  }
   builder.graph().outputs = {x};
   if (embedding.per_layer_dim > 0) hand_on_for_own_embeddings(builder, x);
 
   Block block;
   block.name = name;
-  const std::optional<Attention>& first = stack.groups.at(0).layer.attention;
+  const std::optional<Attention> first =
+      stack.groups.empty() ? std::nullopt : stack.groups.front().layer.attention;
+  if (first && first->relative) {
+    builder.graph().outputs.push_back(relative_states(builder));
+    block.sizes["U"] = first->relative->rows;
+  }
   if (first && first->position == PositionKind::kRelative) {
     const Attention& attention = *first;
     builder.graph().outputs.push_back(relative_bias(builder, relative_bias_name(axes), attention));
@@ -211,7 +231,7 @@ Block embedding_block(const Model& model, const Stack& stack, const StackAxes& a
     block.sizes["K"] = attention.kv_heads;
     if (attention.mask.kind == MaskKind::kWindow) block.sizes["W"] = attention.mask.size;
   }
-  if (width.name != axes.model.name) block.sizes["De"] = embedding.width;
+  if (projects) block.sizes["De"] = embedding.width;
   if (embedding.per_layer_dim > 0) block.sizes["Pl"] = embedding.per_layer_dim;
   block.graph = std::move(builder.graph());
   return block;

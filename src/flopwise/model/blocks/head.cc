@@ -93,19 +93,21 @@ class HeadBuilder {
   TensorId masked_lm_transform(TensorId x) {
     const StackAxes& a = builder_.axes();
     const Head& head = model_.head;
-    const Axis out{"D'", a.model.size};
+    // To the width of the embedding, whose table the head is.
+    const Axis width = embedding_width();
+    const Axis out{width.name == a.model.name ? "D'" : width.name, width.size};
     x = builder_.linear_bias("transform.dense", x, {a.model, out}, like(x, out),
                              head.transform_bias, {out}, kOther);
     x = builder_.map("transform.act", activation_program(head.activation), {x}, kOther);
     x = builder_.norm("transform.norm", x, head.transform_norm);
-    return builder_.relabel("transform.out", x, like(x, a.model));
+    return width.name == a.model.name ? builder_.relabel("transform.out", x, like(x, a.model)) : x;
   }
 
   TensorId vocabulary_logits(TensorId x) {
     const Axis vocab{"V", Expr::symbol("V")};
     const Axis width = embedding_width();
     const StackAxes& a = builder_.axes();
-    if (width.name != a.model.name) {
+    if (builder_.graph().tensor(x).axes.back().name != width.name) {
       x = builder_.linear("unembed.project_out", x, {a.model, width}, like(x, width), kUnembed);
     }
     TensorId logits = kNoTensor;

@@ -20,6 +20,9 @@ class LayerBuilder {
     const bool has_relative_bias =
         layer_.attention && layer_.attention->position == PositionKind::kRelative;
     if (has_relative_bias) relative_bias_ = relative_bias_input();
+    if (layer_.attention && layer_.attention->relative) {
+      relative_states_ = builder_.input(kRelativeStates, relative_states_axes(axes()), true);
+    }
     TensorId y = kNoTensor;
     if (layer_.parallel) {
       y = parallel(x);
@@ -27,6 +30,10 @@ class LayerBuilder {
       y = x;
       if (layer_.attention) {
         y = sublayer("attention", y, [&](TensorId n) { return self_attention(n); });
+      }
+      if (layer_.linear) {
+        y = sublayer("attention", y,
+                     [&](TensorId n) { return linear("attention", *layer_.linear, n); });
       }
       if (layer_.recurrence) {
         y = sublayer(name_of(*layer_.recurrence), y, [&](TensorId n) {
@@ -126,7 +133,17 @@ class LayerBuilder {
 
   TensorId self_attention(TensorId x) {
     return add_attention(builder_, "attention", *layer_.attention, workload_,
-                         {x, kNoTensor, relative_bias_});
+                         {x, kNoTensor, relative_bias_, relative_states_});
+  }
+
+  // One matrix in place of attention or of the feed-forward.
+  TensorId linear(const std::string& name, const LinearMap& map, TensorId x) {
+    const StackAxes& a = axes();
+    const Axis out{"D'", a.model.size};
+    const Component part = name == "mlp" ? Component::kMlp : Component::kAttention;
+    const TensorId y = builder_.linear_bias(name + ".linear", x, {a.model, out},
+                                            {a.batch, a.queries, out}, map.bias, {out}, part);
+    return builder_.relabel(name + ".linear_out", y, builder_.hidden());
   }
 
   TensorId cross_attention(TensorId x) {
@@ -134,11 +151,15 @@ class LayerBuilder {
     const TensorId memory = !encodes_source(workload_)
                                 ? kNoTensor
                                 : builder_.input("memory", {a.batch, a.memory, a.model}, true);
-    return add_attention(builder_, "cross", *layer_.cross, workload_, {x, memory, kNoTensor});
+    return add_attention(builder_, "cross", *layer_.cross, workload_,
+                         {x, memory, kNoTensor, kNoTensor});
   }
 
   // `stream` is what x is the norm of.
   TensorId feed_forward(TensorId x, TensorId stream) {
+    if (const auto* map = std::get_if<LinearMap>(&layer_.feed_forward)) {
+      return linear("mlp", *map, x);
+    }
     if (const auto* mlp = std::get_if<Mlp>(&layer_.feed_forward)) {
       return add_mlp(builder_, "mlp", *mlp, {"F", Expr::symbol("F")}, x);
     }
@@ -184,6 +205,8 @@ class LayerBuilder {
                         Component::kOther);
   }
 
+  const StackAxes& axes() const { return builder_.axes(); }
+
   // One learned bias per head and pair, the same for every layer of the stack.
   TensorId relative_bias_input() {
     const StackAxes& a = builder_.axes();
@@ -205,6 +228,7 @@ class LayerBuilder {
   const Layer& layer_;
   const Workload& workload_;
   TensorId relative_bias_ = kNoTensor;
+  TensorId relative_states_ = kNoTensor;
 };
 
 void add_sizes(const Attention& attention, Sizes& sizes) {
@@ -226,6 +250,7 @@ void add_sizes(const Attention& attention, Sizes& sizes) {
       sizes["Hi"] = latent.indexer->head_dim;
     }
   }
+  if (attention.relative) sizes["U"] = attention.relative->rows;
   switch (attention.mask.kind) {
     case MaskKind::kFull:
     case MaskKind::kCausal:
@@ -292,11 +317,25 @@ Sizes sizes_of(const Layer& layer) {
 
 }  // namespace
 
+namespace {
+
+// All repeats read the same parameters, and add up their gradients.
+void share_parameters(Graph& graph) {
+  for (TensorId id = 0; id < static_cast<TensorId>(graph.tensors().size()); ++id) {
+    Tensor& tensor = graph.tensor(id);
+    if (tensor.role != Role::kParameter) continue;
+    tensor.shared = tensor.added_up = true;
+  }
+}
+
+}  // namespace
+
 Block layer_block(const LayerGroup& group, const StackAxes& axes, const Workload& workload,
                   const std::string& prefix) {
   Block block;
   block.name = prefix + group.name;
   block.graph = LayerBuilder(group.layer, axes, workload).build();
+  if (group.one_set) share_parameters(block.graph);
   block.repeat = group.repeat;
   block.sizes = sizes_of(group.layer);
   block.is_layer = true;

@@ -1,5 +1,7 @@
 // BERT, RoBERTa and DistilBERT: encoders with norms after each block; their heads depend on the
 // class that was saved.
+#include "flopwise/model/families/bert.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "flopwise/model/families/fields.h"
 
 namespace flopwise {
-namespace {
 
 Head read_bert_head(Config& config) {
   const std::string suffix = class_suffix(config);
@@ -27,6 +28,8 @@ Head read_bert_head(Config& config) {
   return head;
 }
 
+namespace {
+
 void require_absolute_positions(Config& config) {
   const std::string field = "position_embedding_type";
   const std::string type = config.fields.text_or(field, "absolute");
@@ -41,6 +44,7 @@ const std::vector<HeadClass>& bert_heads() {
   static const std::vector<HeadClass> kHeads = {
       {"Model",                     HeadKind::kPooler      },
       {"ForMaskedLM",               HeadKind::kMaskedLm    },
+      {"LMHeadModel",               HeadKind::kMaskedLm    },
       {"ForPreTraining",            HeadKind::kPretraining },
       {"ForSequenceClassification", HeadKind::kPooledLabels},
       {"ForMultipleChoice",         HeadKind::kPooledLabels},
@@ -105,9 +109,7 @@ Layer read_bert_layer(Config& config) {
 
 }  // namespace
 
-namespace {
-
-void read_sizes(Config& config) {
+void read_bert_sizes(Config& config) {
   Model& model = config.model;
   model.architecture = Architecture::kEncoder;
   model.d_model = read_size(config, config.family.names.d_model);
@@ -121,7 +123,7 @@ void read_sizes(Config& config) {
   model.embedding.norm_kind = config.family.norm;
 }
 
-void read_layers(Config& config) {
+void read_bert_layers(Config& config) {
   Model& model = config.model;
   const Layer layer = read_bert_layer(config);
   model.head.activation = std::get<Mlp>(layer.feed_forward).activation;
@@ -134,19 +136,17 @@ void read_layers(Config& config) {
   model.encoder = stack;
 }
 
-}  // namespace
-
 void read_bert(Config& config) {
-  read_sizes(config);
+  read_bert_sizes(config);
   config.model.embedding.token_types = read_size(config, "type_vocab_size", 2);
   require_absolute_positions(config);
   config.model.head = read_bert_head(config);
-  read_layers(config);
+  read_bert_layers(config);
 }
 
 // No token types and no pooler; the classifier's dense map ends with relu.
 void read_distilbert(Config& config) {
-  read_sizes(config);
+  read_bert_sizes(config);
   Head& head = config.model.head;
   head = read_head(config, config.family.heads());
   head.bias = head.kind == HeadKind::kMaskedLm;
@@ -155,7 +155,7 @@ void read_distilbert(Config& config) {
   if (suffix == "ForMultipleChoice") head.labels = 1;
   if (suffix.empty())
     config.model.assumptions.emplace_back("architectures is absent: DistilBertModel");
-  read_layers(config);
+  read_bert_layers(config);
 }
 
 }  // namespace flopwise

@@ -1,4 +1,6 @@
 // Decoder-only families: GPT-2 to Qwen 3, from the facts of their rows.
+#include "flopwise/model/families/decoder.h"
+
 #include <fmt/format.h>
 
 #include <optional>
@@ -35,6 +37,9 @@ std::int64_t read_head_dim(Config& config, std::int64_t heads) {
   if (!names.head_dim.empty()) {
     const std::int64_t absent = config.mentions(names.head_dim) ? 0 : config.family.absent.head_dim;
     const std::int64_t head_dim = config.fields.integer_or(names.head_dim, absent, 0, kMaxAxisSize);
+    if (head_dim > 0 && !config.mentions(names.head_dim)) {
+      config.model.assumptions.push_back(fmt::format("{} is absent: {}", names.head_dim, head_dim));
+    }
     if (head_dim > 0) return head_dim;
   }
   if (config.model.d_model % heads == 0) return config.model.d_model / heads;
@@ -201,6 +206,8 @@ Mlp read_mlp(Config& config) {
   return mlp;
 }
 
+}  // namespace
+
 std::int64_t read_d_ff(Config& config) {
   const Family& family = config.family;
   const std::string_view field = family.names.d_ff;
@@ -215,6 +222,8 @@ std::int64_t read_d_ff(Config& config) {
   throw UserError(fmt::format("{}: expected a multiple of {}, got {}", config.fields.where(field),
                               family.d_ff_parts, d_ff));
 }
+
+namespace {
 
 Moe read_row_moe(Config& config, const Mlp& mlp) {
   const Family& family = config.family;
@@ -241,6 +250,8 @@ Moe read_row_moe(Config& config, const Mlp& mlp) {
   return moe;
 }
 
+}  // namespace
+
 Moe read_moe(Config& config, const Mlp& mlp) {
   Moe moe = read_row_moe(config, mlp);
   if (config.family.adjust_moe != nullptr) config.family.adjust_moe(config, moe);
@@ -248,6 +259,23 @@ Moe read_moe(Config& config, const Mlp& mlp) {
 }
 
 // ---- layers ----------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<LayerGroup> read_listed_layers(Config& config, const Layer& base) {
+  const Family& family = config.family;
+  const std::int64_t layers = read_size(config, family.names.layers, family.absent.layers);
+  constexpr std::int64_t kMostListed = 65536;  // which are walked through one by one
+  if (layers > kMostListed) {
+    throw UserError(fmt::format("{}: expected at most {} layers that differ one by one, got {}",
+                                config.fields.where(family.names.layers), kMostListed, layers));
+  }
+  LayerList list;
+  family.list_layers(config, base, layers, list);
+  std::vector<LayerGroup> groups = list.groups();
+  if (groups.size() == 1) groups.front().name = "layer";
+  return groups;
+}
 
 // Completes `base`, whose feed-forward is an Mlp without a width, for every kind of layer.
 std::vector<LayerGroup> read_layers(Config& config, const Layer& base) {
@@ -322,9 +350,10 @@ void read_decoder(Config& config) {
   Stack stack;
   stack.final_norm_kind = family.norm;
   if (family.adjust != nullptr) family.adjust(config, layer, stack);
-  stack.groups = read_layers(config, layer);
+  stack.groups = family.list_layers != nullptr ? read_listed_layers(config, layer)
+                                               : read_layers(config, layer);
   if (family.moe == MoeRule::kFirstDense || !family.mtp_field.empty()) {
-    read_mtp_layers(config, stack);
+    read_mtp_layers(config, stack, layer);
   }
   model.decoder = stack;
 }

@@ -38,12 +38,12 @@ void read_meaningless_sizes(Config& config, const Attention& attention) {
 
 RouterScore read_scoring(Config& config) {
   const bool is_sigmoid = config.family.router == RouterScore::kSigmoidThenTopK;
-  const std::string scoring =
-      config.fields.text_or("scoring_func", is_sigmoid ? "sigmoid" : "softmax");
+  const std::string_view field = spelling_of(config, {"scoring_func", "score_func"});
+  const std::string scoring = config.fields.text_or(field, is_sigmoid ? "sigmoid" : "softmax");
   if (scoring == "sigmoid") return RouterScore::kSigmoidThenTopK;
   if (scoring == "softmax") return RouterScore::kSoftmaxThenTopK;
-  throw UserError(fmt::format("{}: expected sigmoid or softmax, got {}",
-                              config.fields.where("scoring_func"), quoted(scoring)));
+  throw UserError(fmt::format("{}: expected sigmoid or softmax, got {}", config.fields.where(field),
+                              quoted(scoring)));
 }
 
 // The bias of noaux_tc is a parameter; groups only restrict the choice, and cost a few compares
@@ -55,11 +55,13 @@ bool read_choice(Config& config, RouterScore score) {
     throw UserError(fmt::format("{}: expected noaux_tc, greedy or group_limited_greedy, got {}",
                                 config.fields.where("topk_method"), quoted(method)));
   }
-  const std::int64_t groups = config.fields.integer_or("n_group", 1, 0, kMaxAxisSize);
-  config.fields.integer_or("topk_group", 1, 0, kMaxAxisSize);
+  const std::string_view field = spelling_of(config, {"n_group", "n_expert_groups"});
+  const std::int64_t groups = config.fields.integer_or(field, 1, 0, kMaxAxisSize);
+  config.fields.integer_or(spelling_of(config, {"topk_group", "n_limited_groups"}), 1, 0,
+                           kMaxAxisSize);
   if (groups > 1) {
     config.model.assumptions.push_back(
-        fmt::format("n_group = {}: choosing the groups of experts is not counted", groups));
+        fmt::format("{} = {}: choosing the groups of experts is not counted", field, groups));
   }
   return method == "noaux_tc";
 }
@@ -85,17 +87,20 @@ void read_indexer(Config& config, Attention& attention) {
 Attention read_latent_attention(Config& config) {
   JsonFields& fields = config.fields;
   LatentAttention latent;
+  const AbsentLatent& absent = config.family.absent_latent;
   latent.query_rank = fields.integer_or("q_lora_rank", 0, 0, kMaxAxisSize);
-  if (config.family.absent_query_rank > 0 && !config.mentions("q_lora_rank")) {
-    latent.query_rank = read_size(config, "q_lora_rank", config.family.absent_query_rank);
+  if (!config.mentions("q_lora_rank")) {
+    latent.query_rank = read_size(config, "q_lora_rank", absent.query_rank);
   }
-  latent.kv_rank = read_size(config, "kv_lora_rank", 512);
-  latent.nope_dim = read_size(config, "qk_nope_head_dim", 128);
-  latent.rope_dim = read_size(config, "qk_rope_head_dim", 64);
+  latent.kv_rank = read_size(config, "kv_lora_rank", absent.kv_rank);
+  latent.nope_dim = read_size(config, "qk_nope_head_dim", absent.nope_dim);
+  latent.rope_dim = read_size(config, "qk_rope_head_dim", absent.rope_dim);
   Attention attention;
   attention.heads = attention.kv_heads = read_size(config, config.family.names.heads);
   attention.head_dim = latent.nope_dim + latent.rope_dim;
-  attention.value_dim = read_size(config, "v_head_dim", config.family.absent_value_dim);
+  const std::int64_t value_dim =
+      absent.value_dim > 0 ? absent.value_dim : config.model.d_model / attention.heads;
+  attention.value_dim = read_size(config, "v_head_dim", value_dim);
   attention.rotary_dim = latent.rope_dim;
   attention.latent = latent;
   if (latent.rope_dim % 2 != 0) {
@@ -138,9 +143,10 @@ Moe read_deepseek_moe(Config& config, const Mlp& mlp) {
   JsonFields& fields = config.fields;
   Moe moe;
   moe.experts = read_size(config, spelling_of(config, {"n_routed_experts", "num_experts"}));
-  moe.active_experts = fields.integer("num_experts_per_tok", 1, moe.experts);
+  moe.active_experts = fields.integer(config.family.names.active_experts, 1, moe.experts);
   moe.expert = mlp;
-  moe.expert.d_ff = read_size(config, "moe_intermediate_size");
+  moe.expert.d_ff =
+      read_size(config, spelling_of(config, {"moe_intermediate_size", "moe_inter_dim"}));
   const std::int64_t shared = fields.integer_or("n_shared_experts", 0, 0, kMaxAxisSize);
   if (shared > kMaxAxisSize / moe.expert.d_ff) {
     throw UserError(
@@ -153,22 +159,24 @@ Moe read_deepseek_moe(Config& config, const Mlp& mlp) {
   const bool is_sigmoid = moe.score == RouterScore::kSigmoidThenTopK;
   moe.renormalise = fields.boolean_or("norm_topk_prob", is_sigmoid);
   moe.correction_bias = read_choice(config, moe.score);
-  moe.scaling = fields.number_or("routed_scaling_factor", config.family.routed_scaling);
+  moe.scaling = fields.number_or(spelling_of(config, {"routed_scaling_factor", "route_scale"}),
+                                 config.family.routed_scaling);
   return moe;
 }
 
-void read_mtp_layers(Config& config, const Stack& stack) {
+void read_mtp_layers(Config& config, const Stack& stack, const Layer& base) {
   const std::string_view named = config.family.mtp_field;
   const std::string_view field = named.empty() ? "num_nextn_predict_layers" : named;
   const std::int64_t count = config.fields.integer_or(field, 0, 0, kMaxAxisSize);
   if (count == 0) return;
   const auto attends = [](const LayerGroup& group) { return group.layer.attention.has_value(); };
   const auto last = std::find_if(stack.groups.rbegin(), stack.groups.rend(), attends);
-  if (last == stack.groups.rend()) {
-    throw UserError(fmt::format("{}: expected 0 in a model without attention, got {}",
-                                config.fields.where(field), count));
+  config.model.mtp = last == stack.groups.rend() ? stack.groups.back() : *last;
+  Layer& layer = config.model.mtp->layer;
+  if (!layer.attention) {
+    layer.recurrence.reset();
+    layer.attention = base.attention;
   }
-  config.model.mtp = *last;
   config.model.mtp->name = "mtp";
   config.model.mtp->repeat = count;
   if (config.family.indexer) {

@@ -23,6 +23,34 @@ inline constexpr Family kXlmRoberta = renamed(kRoberta, "xlm-roberta", "XLMRober
 
 inline constexpr Family kCamembert = renamed(kRoberta, "camembert", "Camembert");
 
+inline constexpr Family kAlbert = {
+    .model_type = "albert",
+    .class_name = "Albert",
+    .read = read_albert,
+    .absent = {.positions = 512    },
+    .heads = albert_heads,
+    .norm = NormKind::kLayer,
+    .placement = NormPlacement::kPost,
+    .activation = "gelu_new",
+    .gated = false,
+    .tied = true,
+    .ignored = { "gap_size", "net_structure_type", "num_memory_blocks", "down_scale_factor"},
+};
+
+inline constexpr Family kDebertaV2 = {
+    .model_type = "deberta-v2",
+    .class_name = "DebertaV2",
+    .read = read_deberta,
+    .absent = {.positions = 512},
+    .heads = deberta_heads,
+    .norm = NormKind::kLayer,
+    .placement = NormPlacement::kPost,
+    .activation = "gelu",
+    .gated = false,
+    .tied = true,
+    .ignored = {"pooler_dropout"},
+};
+
 inline constexpr FieldNames kDistilbertNames = {.d_model = "dim",
                                                 .layers = "n_layers",
                                                 .heads = "n_heads",

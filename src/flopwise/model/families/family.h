@@ -95,6 +95,15 @@ struct HybridPlan {
 };
 const std::vector<HeadClass>& decoder_heads();
 
+// What an absent size of latent attention stands for.
+struct AbsentLatent {
+  std::int64_t query_rank = 1536;  // q_lora_rank
+  std::int64_t kv_rank = 512;      // kv_lora_rank
+  std::int64_t nope_dim = 128;     // qk_nope_head_dim
+  std::int64_t rope_dim = 64;      // qk_rope_head_dim
+  std::int64_t value_dim = 128;    // v_head_dim; 0: D/N
+};
+
 // A config.json on its way to a Model.
 struct Config {
   const nlohmann::json& object;
@@ -155,11 +164,14 @@ struct Family {
   double routed_scaling = 1;                           // of kFirstDense, when absent
   std::int64_t first_dense = 0;                        // the same
   HybridPlan (*hybrid)(Config& config, std::int64_t layers) = nullptr;
-  bool latent = false;                  // latent attention (deepseek.h)
-  bool indexer = false;                 // index_n_heads, index_head_dim, index_topk, of latent
-  std::int64_t absent_query_rank = 0;   // q_lora_rank when absent, of latent
-  std::int64_t absent_value_dim = 128;  // v_head_dim when absent, of latent
+  bool latent = false;   // latent attention (deepseek.h)
+  bool indexer = false;  // index_n_heads, index_head_dim, index_topk, of latent
+  AbsentLatent absent_latent = {};
   Softcap softcap = Softcap::kNoField;
+  // Of a family whose layers differ one by one: lists them (listed.cc). `base` has the attention of
+  // the row and an Mlp without a width.
+  void (*list_layers)(Config& config, const Layer& base, std::int64_t layers,
+                      LayerList& list) = nullptr;
   // What the row cannot say, for one layer and the stack around it.
   void (*adjust)(Config& config, Layer& layer, Stack& stack) = nullptr;
   void (*adjust_moe)(Config& config, Moe& moe) = nullptr;  // the same for its experts
@@ -258,6 +270,21 @@ HybridPlan plan_lfm2(Config& config, std::int64_t layers);
 HybridPlan plan_qwen3_next(Config& config, std::int64_t layers);
 std::int64_t lfm2_d_ff(Config& config, std::int64_t d_ff);
 void adjust_qwen3_next(Config& config, Layer& layer, Stack& stack);
+
+void list_hunyuan(Config& config, const Layer& base, std::int64_t layers, LayerList& list);
+void list_mimo_v2(Config& config, const Layer& base, std::int64_t layers, LayerList& list);
+void list_nemotron_nas(Config& config, const Layer& base, std::int64_t layers, LayerList& list);
+void list_step3(Config& config, const Layer& base, std::int64_t layers, LayerList& list);
+void adjust_fuyu(Config& config, Layer& layer, Stack& stack);
+void adjust_hunyuan(Config& config, Layer& layer, Stack& stack);
+void adjust_persimmon(Config& config, Layer& layer, Stack& stack);
+void adjust_step3(Config& config, Layer& layer, Stack& stack);
+const std::vector<HeadClass>& step3_heads();
+
+void read_albert(Config& config);
+void read_deberta(Config& config);
+const std::vector<HeadClass>& albert_heads();
+const std::vector<HeadClass>& deberta_heads();
 
 void adjust_gpt_oss(Config& config, Layer& layer, Stack& stack);
 void adjust_gpt_oss_moe(Config& config, Moe& moe);

@@ -128,7 +128,7 @@ FieldNames names_in_use(Config& config) {
   FieldNames names = config.family.names;
   for (std::string_view* name :
        {&names.d_model, &names.layers, &names.heads, &names.kv_heads, &names.head_dim, &names.d_ff,
-        &names.activation, &names.positions, &names.experts, &names.vocab}) {
+        &names.activation, &names.positions, &names.experts, &names.active_experts, &names.vocab}) {
     const std::size_t bar = name->find('|');
     if (bar == std::string_view::npos) continue;
     *name = spelling_of(config, {name->substr(0, bar), name->substr(bar + 1)});
@@ -195,8 +195,10 @@ const std::vector<HeadClass>& decoder_heads() {
       {"LMHeadModel",               HeadKind::kLanguageModel },
       {"ForConditionalGeneration",  HeadKind::kLanguageModel },
       {"Model",                     HeadKind::kNone          },
+      {"TextModel",                 HeadKind::kNone          },
       {"ForSequenceClassification", HeadKind::kSequenceLabels},
       {"ForTokenClassification",    HeadKind::kTokenLabels   },
+      {"ForQuestionAnswering",      HeadKind::kTokenLabels   },
   };
   return kHeads;
 }

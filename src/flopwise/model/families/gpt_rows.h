@@ -304,4 +304,26 @@ inline constexpr Family kChatGlm1 = {
     .ignored = {"position_encoding_2d"},
 };
 
+inline constexpr Family kPersimmon = {
+    .model_type = "persimmon",
+    .class_name = "Persimmon",
+    .read = read_decoder,
+    .names = {.kv_heads = "", .head_dim = ""},
+    .norm = NormKind::kLayer,
+    .activation = "relu2",
+    .gated = false,
+    .mlp_bias = Bias::kAlways,
+    .attention_bias = Bias::kAlways,
+    .reads_rotary_share = true,
+    .rotary_share = 0.5,
+    .adjust = adjust_persimmon,
+};
+
+constexpr Family fuyu() {
+  Family family = renamed(kPersimmon, "fuyu", "Fuyu");
+  family.adjust = adjust_fuyu;
+  return family;
+}
+inline constexpr Family kFuyu = fuyu();
+
 }  // namespace flopwise

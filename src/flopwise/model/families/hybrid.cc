@@ -42,7 +42,7 @@ std::vector<bool> read_rhythm(Config& config, std::int64_t layers, std::string_v
 std::vector<bool> read_recurrent_types(Config& config, std::int64_t layers,
                                        std::string_view recurrent) {
   const std::vector<std::string> types = config.fields.texts_or("layer_types", {});
-  if (types.empty()) return {};
+  if (!config.fields.has("layer_types")) return {};
   const std::string where = config.fields.where("layer_types");
   if (static_cast<std::int64_t>(types.size()) != layers) {
     throw UserError(
@@ -57,6 +57,19 @@ std::vector<bool> read_recurrent_types(Config& config, std::int64_t layers,
     listed.push_back(type == recurrent);
   }
   return listed;
+}
+
+// layer_types lists what the class would derive from full_attention_interval; a file that gives
+// both must say one thing.
+void refuse_other_interval(const Config& config, const std::vector<bool>& listed,
+                           const std::vector<bool>& derived, std::int64_t period) {
+  const auto name = [](bool linear) { return linear ? "linear_attention" : "full_attention"; };
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    if (listed[i] == derived[i]) continue;
+    throw UserError(fmt::format(
+        "{}[{}]: expected {}, as full_attention_interval = {} says, got '{}'",
+        config.fields.where("layer_types"), i, name(derived[i]), period, name(listed[i])));
+  }
 }
 
 // A list of layers that have attention, of which all others are recurrent.
@@ -239,10 +252,14 @@ class NemotronLayers {
   // Sizes of kinds of layers that the pattern does not have.
   void mark_unused() {
     for (const std::string_view field :
-         {"intermediate_size", "mlp_hidden_act", "mlp_bias", "mamba_proj_bias", "mamba_hidden_act",
-          "num_key_value_heads", "num_attention_heads", "head_dim", "attention_head_dim",
-          "attention_bias", "n_routed_experts", "num_experts_per_tok", "moe_intermediate_size",
-          "moe_latent_size", "moe_shared_expert_intermediate_size", "n_shared_experts"}) {
+         {"conv_kernel",           "use_conv_bias",    "mamba_num_heads",
+          "mamba_head_dim",        "n_groups",         "ssm_state_size",
+          "intermediate_size",     "mlp_hidden_act",   "mlp_bias",
+          "mamba_proj_bias",       "mamba_hidden_act", "num_key_value_heads",
+          "num_attention_heads",   "head_dim",         "attention_head_dim",
+          "attention_bias",        "n_routed_experts", "num_experts_per_tok",
+          "moe_intermediate_size", "moe_latent_size",  "moe_shared_expert_intermediate_size",
+          "n_shared_experts"}) {
       fields_.mark_read(field);
     }
   }
@@ -295,8 +312,16 @@ HybridPlan plan_qwen3_next(Config& config, std::int64_t layers) {
   const std::int64_t period =
       config.fields.integer_or("full_attention_interval", 4, 1, kMaxAxisSize);
   plan.recurrent = read_recurrent_types(config, layers, "linear_attention");
+  std::vector<bool> derived;
+  for (std::int64_t i = 0; i < layers; ++i) derived.push_back((i + 1) % period != 0);
   if (plan.recurrent.empty()) {
-    for (std::int64_t i = 0; i < layers; ++i) plan.recurrent.push_back((i + 1) % period != 0);
+    if (!config.fields.has("full_attention_interval")) {
+      config.model.assumptions.push_back(
+          fmt::format("full_attention_interval is absent: {}", period));
+    }
+    plan.recurrent = std::move(derived);
+  } else if (config.fields.has("full_attention_interval")) {
+    refuse_other_interval(config, plan.recurrent, derived, period);
   }
   return plan;
 }
@@ -359,8 +384,13 @@ void read_mamba(Config& config) {
   model.head = read_head(config, decoder_heads());
   Mamba mamba;
   const std::int64_t expand = fields.integer_or("expand", 2, 1, kMaxAxisSize);
-  mamba.inner = fields.integer_or("intermediate_size", scaled_width(config, "expand", expand), 1,
-                                  kMaxAxisSize);
+  const std::int64_t expanded = scaled_width(config, "expand", expand);
+  mamba.inner = fields.integer_or("intermediate_size", expanded, 1, kMaxAxisSize);
+  if (fields.has("expand") && mamba.inner != expanded) {
+    throw UserError(fmt::format(
+        "{}: expected {}, as expand = {} times hidden_size = {} says, got {}",
+        fields.where("intermediate_size"), expanded, expand, model.d_model, mamba.inner));
+  }
   mamba.state = read_size(config, "state_size", 16);
   mamba.taps = read_taps(config, "conv_kernel");
   constexpr std::int64_t kWidthPerRank = 16;

@@ -72,6 +72,8 @@ const json kVision = {
     {"intermediate_size",        24           },
     {"num_heads",                2            },
     {"patch_size",               4            },
+    {"temporal_patch_size",      2            },
+    {"spatial_merge_size",       2            },
     {"num_position_embeddings",  9            },
     {"deepstack_visual_indexes", json::array()},
     {"out_hidden_size",          32           }

@@ -45,7 +45,11 @@ std::int64_t read_window(Config& config) {
   const std::int64_t window = config.fields.integer_or("sliding_window", absent, 0, kMaxAxisSize);
   // Qwen's switch is off unless said otherwise; where it is said elsewhere it holds too.
   const bool on_unless_said = config.family.window_rule != WindowRule::kLate;
-  return config.fields.boolean_or("use_sliding_window", on_unless_said) ? window : 0;
+  const bool is_on = config.fields.boolean_or("use_sliding_window", on_unless_said);
+  if (is_on && absent > 0 && !config.mentions("sliding_window")) {
+    config.model.assumptions.push_back(fmt::format("sliding_window is absent: {}", window));
+  }
+  return is_on ? window : 0;
 }
 
 // A family without windows: what its file says about them must amount to none.
@@ -60,7 +64,7 @@ void refuse_windows(Config& config, std::int64_t layers) {
     fields.mark_read("sliding_window");
     fields.mark_read("max_window_layers");
   }
-  if (!fields.raw("layer_types").empty()) read_layer_types(config, layers, 0);
+  if (fields.has("layer_types")) read_layer_types(config, layers, 0);
 }
 
 // layer_types lists what the class would derive from `field`; a file that gives both gives one
@@ -213,8 +217,9 @@ MoePlan read_moe_plan(Config& config, std::int64_t layers) {
   plan.any = config.family.moe != MoeRule::kNone;
   if (!plan.any || config.family.moe == MoeRule::kAll) return plan;
   if (config.family.moe == MoeRule::kFirstDense) {
-    plan.first = config.fields.integer_or("first_k_dense_replace", config.family.first_dense, 0,
-                                          kMaxAxisSize);
+    plan.first =
+        config.fields.integer_or(spelling_of(config, {"first_k_dense_replace", "n_dense_layers"}),
+                                 config.family.first_dense, 0, kMaxAxisSize);
     const std::int64_t step = config.fields.integer_or("moe_layer_freq", 1, 1, kMaxAxisSize);
     if (step != 1) {
       throw UserError(fmt::format("{}: expected 1, experts in every layer, got {}",

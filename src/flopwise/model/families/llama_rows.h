@@ -248,6 +248,19 @@ inline constexpr Family kMinicpm = {
     .ignored = {"mup_denominator"},
 };
 
+// Latent attention in a MiniCPM.
+inline constexpr Family kMinicpm3 = {
+    .model_type = "minicpm3",
+    .class_name = "MiniCPM3",
+    .read = read_decoder,
+    .tied = true,
+    .latent = true,
+    .absent_latent =
+        {.query_rank = 768, .kv_rank = 256, .nope_dim = 64, .rope_dim = 32, .value_dim = 0},
+    .adjust = adjust_minicpm,
+    .ignored = {"mup_denominator"  },
+};
+
 inline constexpr Family kPhimoe = {
     .model_type = "phimoe",
     .class_name = "PhiMoE",

@@ -24,6 +24,13 @@ const Layer& layer_of(const Model& model) {
   return stack_of(model).groups.front().layer;
 }
 
+const Attention* find_attention(const Model& model) {
+  for (const LayerGroup& group : stack_of(model).groups) {
+    if (group.layer.attention) return &*group.layer.attention;
+  }
+  return nullptr;
+}
+
 // One without heads where no layer has attention.
 const Attention& attention_of(const Model& model) {
   static const Attention kAbsent = [] {
@@ -31,10 +38,8 @@ const Attention& attention_of(const Model& model) {
     absent.position = PositionKind::kNone;
     return absent;
   }();
-  for (const LayerGroup& group : stack_of(model).groups) {
-    if (group.layer.attention) return *group.layer.attention;
-  }
-  return kAbsent;
+  const Attention* attention = find_attention(model);
+  return attention != nullptr ? *attention : kAbsent;
 }
 
 const Moe* moe_of(const Model& model) {
@@ -162,6 +167,20 @@ struct Fact {
   json (*value)(const Model& model);
 };
 
+// Facts about heads, which say nothing of a model without attention.
+constexpr std::string_view kAboutAttention[] = {"num_attention_heads",
+                                                "num_key_value_heads",
+                                                "head_dim",
+                                                "v_head_dim",
+                                                "rotary_dim",
+                                                "attention_bias",
+                                                "qkv_bias",
+                                                "o_bias",
+                                                "qk_norm",
+                                                "use_rope",
+                                                "alibi",
+                                                "scale_attn_weights"};
+
 constexpr Fact kFacts[] = {
     {{"hidden_size", "n_embd", "d_model", "dim"},                                        [](const Model& m) { return json(m.d_model); }                },
     {{"num_hidden_layers", "n_layer", "n_layers", "num_layers"},                         layers                                                        },
@@ -237,6 +256,10 @@ bool is_same(const json& expected, const json& value) {
 bool restates_the_model(const Config& config, std::string_view field, const json& value) {
   for (const Fact& fact : kFacts) {
     if (!contains(fact.names, field)) continue;
+    // Sizes of layers that this model could have, but has not; of others they are unknown fields.
+    if (find_attention(config.model) == nullptr && contains(kAboutAttention, fact.names.front())) {
+      return config.family.hybrid != nullptr;
+    }
     const json expected = fact.value(config.model);
     if (expected.is_null()) return false;
     if (is_same(expected, value)) return true;

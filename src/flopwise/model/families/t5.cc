@@ -13,7 +13,19 @@ enum class Parts { kBoth, kEncoder };
 
 // T5EncoderModel is the encoder alone; its last hidden state is the result.
 Parts parts_of(Config& config) {
-  return class_suffix(config) == "EncoderModel" ? Parts::kEncoder : Parts::kBoth;
+  const std::string suffix = class_suffix(config);
+  const std::string_view field = "is_encoder_decoder";
+  const bool is_pair = config.fields.boolean_or(field, true);
+  if (suffix == "EncoderModel") return Parts::kEncoder;
+  if (is_pair) return Parts::kBoth;
+  if (suffix.empty()) {
+    config.model.assumptions.push_back(
+        fmt::format("architectures is absent: {}EncoderModel, since is_encoder_decoder is false",
+                    config.family.class_name));
+    return Parts::kEncoder;
+  }
+  throw UserError(fmt::format("{}: expected true, as architectures with {}{} says, got false",
+                              config.fields.where(field), config.family.class_name, suffix));
 }
 
 Attention read_attention(Config& config) {
@@ -82,6 +94,11 @@ void read_t5(Config& config) {
                                      {"Model",                    HeadKind::kNone         },
                                      {"EncoderModel",             HeadKind::kNone         }
   });
+  // The encoder alone, of a file that names no class.
+  if (parts == Parts::kEncoder) {
+    model.head = Head{};
+    model.head.kind = HeadKind::kNone;
+  }
   model.head.scaled = model.head.tied;
 
   Layer layer;

@@ -42,7 +42,13 @@ class TowerReader {
     return read_size(config_, field, absent);
   }
   std::int64_t side(std::string_view field, std::int64_t absent) {
+    note_absent(field, absent);
     return fields().integer_or(field, absent, 1, kMostSide);
+  }
+  // What the class takes an absent side for, unless it is a single patch or frame.
+  void note_absent(std::string_view field, std::int64_t absent) {
+    if (absent <= 1 || fields().has(field)) return;
+    config_.model.assumptions.push_back(fmt::format("{} is absent: {}", field, absent));
   }
 
   // The same, of what stands among the assumptions where it is absent.
@@ -57,12 +63,14 @@ class TowerReader {
     fields().integer_or("spatial_patch_size", patch, patch, patch);
     const std::int64_t frames = side("temporal_patch_size", row_.absent_frames);
     Embedding& embedding = model_.embedding;
-    embedding.patch_values = side(row_.channels, 3) * frames * patch * patch;
+    const std::int64_t channels = fields().integer_or(row_.channels, 3, 1, kMostSide);
+    embedding.patch_values = channels * frames * patch * patch;
     embedding.patch_bias = row_.patch_bias;
     embedding.class_token = row_.class_token;
     embedding.norm = row_.norm_first;
     embedding.norm_kind = row_.norm;
     if (row_.absent_image > 0) {
+      note_absent("image_size", row_.absent_image);
       const std::int64_t image =
           noted_side("image_size", row_.absent_image, patch, kMostSide * patch);
       const std::int64_t across = image / patch;

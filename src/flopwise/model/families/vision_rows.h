@@ -200,7 +200,7 @@ inline constexpr Family kVit = {
     .read = read_vit,
     .names = {.d_ff = "intermediate_size", .positions = ""},
     .heads = vit_heads,
-    .ignored = {"encoder_stride", "pooler_*"},
+    .ignored = {"encoder_stride",            "pooler_*"     },
 };
 
 inline constexpr TowerRow kClipTower = {
@@ -232,15 +232,15 @@ inline constexpr Family kWhisper = {
     .read = read_whisper,
     .names = {.d_model = "d_model",
               .activation = "activation_function",
-              .positions = "max_target_positions"},
-    .absent = {.positions = 448},
+              .positions = "max_target_positions"                      },
+    .absent = {                      .positions = 448},
     .heads = bart_heads,
     .norm = NormKind::kLayer,
     .activation = "gelu",
     .tied = true,
-    .ignored = {"is_encoder_decoder", "forced_decoder_ids", "num_hidden_layers",
-                "classifier_proj_size", "use_weighted_layer_sum", "mask_feature_*", "mask_time_*",
-                "median_filter_width", "apply_spec_augment"},
+    .ignored = { "is_encoder_decoder", "forced_decoder_ids", "classifier_proj_size",
+              "use_weighted_layer_sum", "mask_feature_*", "mask_time_*", "median_filter_width",
+              "apply_spec_augment"},
 };
 
 }  // namespace flopwise
