@@ -33,7 +33,9 @@ inline CountResult count_of(const Ask& ask) {
                       ask.context,
                       ask.source,
                       parse_attention_kernel(ask.kernel),
-                      ""};
+                      "",
+                      LatentMode::kAbsorbed,
+                      std::nullopt};
   request.remat = parse_remat(ask.remat);
   request.fusion = parse_fusion(ask.fusion);
   request.dtype = ask.dtype;

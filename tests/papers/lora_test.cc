@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "flopwise/model/read_model.h"
 #include "flopwise/report/count.h"
 #include "tests/testing.h"
@@ -16,7 +18,8 @@ CountResult counted(const std::string& model, const std::string& lora, Mode mode
   request.workload.mode = mode;
   request.workload.seq_len = 64;
   if (!lora.empty()) request.workload.lora = parse_lora(lora);
-  return count_model(read_model(model), request);
+  std::istringstream no_input;
+  return count_model(read_model(model, no_input), request);
 }
 
 struct Row {
@@ -28,7 +31,7 @@ struct Row {
 TEST(Lora, PublishedTrainableParameters) {
   const Row rows[] = {
   // Hu et al. 2021, table 4: 18 million of GPT-3 are r = 4 of queries and values.
-      {"gpt3-175b",     "r=4,targets=q+v",                          18'874'368                                   },
+      {"gpt-3-175b",    "r=4,targets=q+v",                          18'874'368                                   },
  // What peft's print_trainable_parameters says of these.
       {"llama-2-7b",    "r=8,targets=q_proj+v_proj",                4'194'304                                    },
       {"llama-3-8b",    "r=16,targets=all-linear",                  41'943'040                                   },

@@ -109,7 +109,8 @@ TEST(Models, CausalWithMoreKeysThanQueries) {
   attention.rotary_dim = 8;
   attention.value_dim = 16;
   CountRequest request;
-  request.workload = {Mode::kPrefill, 1, 4, 10, 0, AttentionKernel::kFlash, ""};
+  request.workload = {Mode::kPrefill,        1,           4, 10, 0, AttentionKernel::kFlash, "",
+                      LatentMode::kAbsorbed, std::nullopt};
   EXPECT_EQ(count_model(model, request).cost.forward.attention, Count(34 * 2 * (8 + 16)));
 }
 

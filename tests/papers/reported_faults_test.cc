@@ -286,7 +286,7 @@ TEST(ReportedFaults, ParametersOfNorms) {
 // Heads are split; the latent has none, so every device holds all of it, and nothing is moved.
 TEST(ReportedFaults, LatentCacheIsOnEveryDevice) {
   const EinsumAnswer latent = answer_einsum({
-      .expression = "q[B,N_tp,C] * c[B,S,C] -> s[B,N_tp,S]",
+      .expression = "q[B,N_{tp},C] * c[B,S,C] -> s[B,N_{tp},S]",
       .sizes = {"B=2", "N=128", "C=512", "S=4096"},
       .mesh = "tp=8"
   });
@@ -304,7 +304,7 @@ TEST(ReportedFaults, LatentCacheIsOnEveryDevice) {
 TEST(ReportedFaults, OneRequestIsNotSplitByDataParallelism) {
   EXPECT_NE(user_error_of([] {
               answer_einsum({
-                  .expression = "q[B_dp,K_tp,H] * k[B_dp,S,K_tp,H] -> s[B_dp,K_tp,S]",
+                  .expression = "q[B_{dp},K_{tp},H] * k[B_{dp},S,K_{tp},H] -> s[B_{dp},K_{tp},S]",
                   .sizes = {"B=1", "K=8", "H=128", "S=4096"},
                   .mesh = "dp=2,tp=4"
               });
@@ -321,7 +321,7 @@ TEST(ReportedFaults, MemoryOfTheModelAtHand) {
   EXPECT_EQ(cache("llama-3-8b"), Count(std::int64_t{8192} * 32 * 2 * 8 * 128 * 2));
   EXPECT_EQ(cache("deepseek-v3"), Count(std::int64_t{8192} * 61 * (512 + 64) * 2));
   const auto peak = [](const char* model, std::int64_t length) {
-    return count_of({.model = model, .mode = "prefill", .context = length})
+    return count_of({.model = model, .mode = "prefill", .seq = length, .context = length})
         .cost.activations.peak_bytes;
   };
   EXPECT_GT(peak("llama-3-8b", 8192), Count(3) * peak("llama-3-8b", 2048));

@@ -24,6 +24,7 @@ bool sees(const Geometry& g, std::int64_t i, std::int64_t key) {
     case MaskKind::kCausal:
       return key <= p;
     case MaskKind::kWindow:
+    case MaskKind::kTopK:  // as if the latest were chosen
       return key <= p && key > p - g.size;
     case MaskKind::kTwoSidedWindow:
       return key >= p - g.size && key <= p + g.size;
@@ -69,8 +70,9 @@ Sizes sizes_of(const Geometry& g) {
 TEST(Mask, PairsAndKeysSeenEqualEnumeration) {
   const Expr t = Expr::symbol("T");
   const Expr s = Expr::symbol("S");
-  for (const MaskKind kind : {MaskKind::kFull, MaskKind::kCausal, MaskKind::kWindow,
-                              MaskKind::kTwoSidedWindow, MaskKind::kChunk, MaskKind::kPrefix}) {
+  for (const MaskKind kind :
+       {MaskKind::kFull, MaskKind::kCausal, MaskKind::kWindow, MaskKind::kTwoSidedWindow,
+        MaskKind::kChunk, MaskKind::kPrefix, MaskKind::kTopK}) {
     const Expr pairs = live_pairs(symbolic(kind), t, s);
     const Expr seen = keys_seen(symbolic(kind), t, s);
     for (std::int64_t keys = 1; keys <= 11; ++keys) {

@@ -21,6 +21,7 @@ std::int64_t norm_params(NormKind kind, std::int64_t width) {
     case NormKind::kLayer:
       return 2 * width;
     case NormKind::kNoParams:
+    case NormKind::kRmsNoParams:
       return 0;
   }
   return 0;
@@ -31,7 +32,11 @@ std::int64_t latent_attention_params(std::int64_t d_model, const Attention& a) {
   const std::int64_t q = a.heads * (l.nope_dim + l.rope_dim);
   const std::int64_t queries =
       l.query_rank > 0 ? d_model * l.query_rank + l.query_rank + l.query_rank * q : d_model * q;
-  return queries + d_model * (l.kv_rank + l.rope_dim) + l.kv_rank +
+  const std::int64_t indexer = l.indexer ? l.query_rank * l.indexer->heads * l.indexer->head_dim +
+                                               (d_model + 2) * l.indexer->head_dim +
+                                               d_model * l.indexer->heads
+                                         : 0;
+  return queries + indexer + d_model * (l.kv_rank + l.rope_dim) + l.kv_rank +
          l.kv_rank * a.heads * (l.nope_dim + a.value_dim) + a.heads * a.value_dim * d_model;
 }
 
@@ -93,6 +98,9 @@ std::int64_t recurrence_params(std::int64_t d, const Recurrence& recurrence) {
 std::int64_t feed_forward_params(std::int64_t d_model, const Layer& layer) {
   if (const auto* mlp = std::get_if<Mlp>(&layer.feed_forward)) return mlp_params(d_model, *mlp);
   if (const auto* moe = std::get_if<Moe>(&layer.feed_forward)) return moe_params(d_model, *moe);
+  if (const auto* map = std::get_if<LinearMap>(&layer.feed_forward)) {
+    return d_model * d_model + map->bias * d_model;
+  }
   return 0;
 }
 
@@ -102,7 +110,8 @@ std::int64_t scale_params(std::int64_t d_model, BranchScale scale) {
 }
 
 std::int64_t layer_params(std::int64_t d_model, const Layer& layer) {
-  std::int64_t blocks = (layer.attention || layer.recurrence) + layer.cross.has_value() +
+  std::int64_t blocks = (layer.attention || layer.recurrence || layer.linear) +
+                        layer.cross.has_value() +
                         !std::holds_alternative<NoFeedForward>(layer.feed_forward);
   const std::int64_t branches = blocks;
   if (layer.placement == NormPlacement::kSandwich) blocks *= 2;
@@ -111,6 +120,7 @@ std::int64_t layer_params(std::int64_t d_model, const Layer& layer) {
   return blocks * norm_params(layer.norm, d_model) +
          (layer.attention ? attention_params(d_model, *layer.attention) : 0) +
          (layer.recurrence ? recurrence_params(d_model, *layer.recurrence) : 0) +
+         (layer.linear ? d_model * d_model + layer.linear->bias * d_model : 0) +
          (layer.cross ? attention_params(d_model, *layer.cross) : 0) +
          branches * scale_params(d_model, layer.branch_scale) + feed_forward_params(d_model, layer);
 }
@@ -118,10 +128,13 @@ std::int64_t layer_params(std::int64_t d_model, const Layer& layer) {
 std::int64_t stack_params(std::int64_t d_model, const Stack& stack) {
   std::int64_t params = stack.final_norm ? norm_params(stack.final_norm_kind, d_model) : 0;
   for (const LayerGroup& group : stack.groups) {
-    params += group.repeat * layer_params(d_model, group.layer);
+    params += (group.one_set ? 1 : group.repeat) * layer_params(d_model, group.layer);
   }
-  const std::optional<Attention>& attention = stack.groups.front().layer.attention;
-  return attention ? params + attention->relative_buckets * attention->heads : params;
+  if (stack.groups.empty() || !stack.groups.front().layer.attention) return params;
+  const Attention& attention = *stack.groups.front().layer.attention;
+  // A table of relative positions and its norm.
+  if (attention.relative) params += (attention.relative->rows + 2) * d_model;
+  return params + attention.relative_buckets * attention.heads;
 }
 
 // Rows of a tile before and behind the first layers, rows of every position; three gates; a norm.
@@ -150,6 +163,10 @@ std::int64_t embedding_params(const Model& model) {
   const std::int64_t rows = own + embedding.token_types;
   if (stacks == 2 && embedding.patch_values > 0) {
     return model.vocab * width + patches + (rows + embedding.source_positions) * model.d_model;
+  }
+  if (embedding.all_in_width) {
+    return (model.vocab + rows) * width + norm_params(embedding.norm_kind, width) +
+           (width + 1) * model.d_model;
   }
   const std::int64_t norm = embedding.norm ? norm_params(embedding.norm_kind, model.d_model) : 0;
   return model.vocab * width + spare + tile_params(model) +
@@ -186,8 +203,9 @@ std::int64_t head_params(const Model& model) {
   const std::int64_t dense = d_model * d_model + d_model;
   const std::int64_t matrix =
       (model.head.tied ? 0 : model.vocab * d_model) + model.head.bias * model.vocab;
-  const std::int64_t transform = d_model * d_model + model.head.transform_bias * d_model +
-                                 norm_params(model.head.transform_norm, d_model);
+  const std::int64_t width = model.embedding.all_in_width ? model.embedding.width : d_model;
+  const std::int64_t transform = d_model * width + model.head.transform_bias * width +
+                                 norm_params(model.head.transform_norm, width);
   const std::int64_t masked_lm = transform + matrix;
   const std::int64_t labels = model.head.labels;
   switch (model.head.kind) {

@@ -55,6 +55,7 @@ Attention any_attention(PositionKind position, const AttentionMask& mask) {
   a.dropout = pick(4) == 0 ? 0.3 : 0;
   a.mask = mask;
   a.sinks = pick(4) == 0;
+  a.v_norm = pick(4) == 0;
   a.gate = static_cast<OutputGate>(pick(3));
   return a;
 }
@@ -62,12 +63,17 @@ Attention any_attention(PositionKind position, const AttentionMask& mask) {
 Attention any_latent_attention() {
   Attention a;
   a.heads = a.kv_heads = 2 + pick(3);
-  a.latent = LatentAttention{coin() ? 20 : 0, 30, 12, 4};
+  a.latent = LatentAttention{coin() ? 20 : 0, 30, 12, 4, std::nullopt};
   a.head_dim = 16;
   a.value_dim = coin() ? 16 : 10;
   a.rotary_dim = 4;
   a.o_bias = coin();
   a.mask = {MaskKind::kCausal, 0};
+  // Sees the keys that an indexer chooses, its own or an earlier layer's.
+  if (coin()) a.mask = {MaskKind::kTopK, 6};
+  if (coin() && a.mask.kind == MaskKind::kTopK && a.latent->query_rank > 0) {
+    a.latent->indexer = Indexer{2, 8};
+  }
   return a;
 }
 

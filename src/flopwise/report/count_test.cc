@@ -57,7 +57,7 @@ TEST(CountJson, Schema) {
                           "schema", "sizes", "sound", "workload"));
   EXPECT_THAT(keys(json["params"]),
               ElementsAre("active", "audio", "by_component", "embedding", "mtp", "non_embedding",
-                          "total", "unused", "vision"));
+                          "total", "trainable", "unused", "vision"));
   EXPECT_THAT(keys(json["params"]["by_component"]),
               ElementsAre("attention", "embedding", "mlp", "norm", "other", "recurrence", "router",
                           "unembedding"));

@@ -156,7 +156,8 @@ class LatentAttentionBuilder {
     TensorId rotated_key = rotated_key_;
     Axis where = axes().queries;
     if (caches_latent) {
-      latent = cached("latent_cache", {rank_}, latent_);
+      // Keys and values are made of every position, whichever of them a query sees.
+      latent = cached_for({MaskKind::kCausal, 0}, "latent_cache", {rank_}, latent_);
       rotated_key = cached("rope_cache", {rope_}, rotated_key_);
       where = axes().keys;
     }

@@ -70,7 +70,6 @@ class TowerReader {
     embedding.norm = row_.norm_first;
     embedding.norm_kind = row_.norm;
     if (row_.absent_image > 0) {
-      note_absent("image_size", row_.absent_image);
       const std::int64_t image =
           noted_side("image_size", row_.absent_image, patch, kMostSide * patch);
       const std::int64_t across = image / patch;
