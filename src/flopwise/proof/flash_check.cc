@@ -21,10 +21,12 @@ bool is_contraction(const Op& op) {
   return contraction != nullptr && contraction->op_class == OpClass::kAttention;
 }
 
-// q k^T of a fused attention, of one part of the queries.
+// q k^T of a fused attention, of one part of the queries. (An indexer has no softmax, and so no row
+// statistics.)
 bool is_scores(const Graph& graph, const Op& op) {
   return op.region != kNoRegion && op.pass == Pass::kForward && is_contraction(op) &&
-         graph.tensor(op.outputs[0]).masking.has_value();
+         graph.tensor(op.outputs[0]).masking.has_value() &&
+         graph.region(op.region).row_stats != kNoTensor;
 }
 
 class FlashCheck {
