@@ -13,10 +13,12 @@
 #include "flopwise/model/families/encoder_rows.h"
 #include "flopwise/model/families/family.h"
 #include "flopwise/model/families/fields.h"
+#include "flopwise/model/families/gemma_rows.h"
 #include "flopwise/model/families/gpt_rows.h"
 #include "flopwise/model/families/hybrid_rows.h"
 #include "flopwise/model/families/listed_rows.h"
 #include "flopwise/model/families/llama_rows.h"
+#include "flopwise/model/families/sparse_rows.h"
 #include "flopwise/model/families/tower_rows.h"
 #include "flopwise/model/families/unread.h"
 #include "flopwise/model/families/vision_rows.h"
@@ -37,19 +39,8 @@ constexpr FieldNames kOptNames = {
     .kv_heads = "", .head_dim = "", .d_ff = "ffn_dim", .activation = "activation_function"};
 constexpr FieldNames kGptNeoxNames = {.kv_heads = "", .head_dim = ""};
 constexpr FieldNames kMixtralNames = {.experts = "num_local_experts"};
-constexpr FieldNames kGemmaNames = {.activation = "hidden_activation"};
 
 constexpr AbsentSizes kGpt2Absent = {.positions = 1024};
-constexpr AbsentSizes kGemmaAbsent = {.head_dim = 256};
-// A text_config is saved without the sizes that equal the class's.
-constexpr AbsentSizes kGemma3Absent = {.d_model = 2304,
-                                       .layers = 26,
-                                       .heads = 8,
-                                       .kv_heads = 4,
-                                       .head_dim = 256,
-                                       .d_ff = 9216,
-                                       .positions = 131072,
-                                       .vocab = 262208};
 
 constexpr Family kGpt2 = {
     .model_type = "gpt2",
@@ -167,206 +158,6 @@ constexpr Family kQwen3Moe = {
     .window = 4096,
     .moe = MoeRule::kSparse,
 };
-
-// The files beside DeepSeek's own code for inference have names of their own.
-constexpr FieldNames kDeepseekNames = {.d_model = "hidden_size|dim",
-                                       .layers = "num_hidden_layers|n_layers",
-                                       .heads = "num_attention_heads|n_heads",
-                                       .d_ff = "intermediate_size|inter_dim",
-                                       .active_experts = "num_experts_per_tok|n_activated_experts"};
-
-constexpr Family kDeepseekV2 = {
-    .model_type = "deepseek_v2",
-    .class_name = "DeepseekV2",
-    .read = read_decoder,
-    .names = kDeepseekNames,
-    .moe = MoeRule::kFirstDense,
-    .latent = true,
-    .ignored = {"ep_size", "aux_loss_alpha", "seq_aux", "head_dim"},
-};
-
-constexpr Family kDeepseekV3 = {
-    .model_type = "deepseek_v3",
-    .class_name = "DeepseekV3",
-    .read = read_decoder,
-    .names = kDeepseekNames,
-    .moe = MoeRule::kFirstDense,
-    .router = RouterScore::kSigmoidThenTopK,
-    .routed_scaling = 2.5,
-    .first_dense = 3,
-    .latent = true,
-    .ignored = {"ep_size", "aux_loss_alpha", "seq_aux", "head_dim"},
-};
-
-// The class of DeepSeek-V3 with other sizes.
-constexpr Family kKimiK2 = renamed(kDeepseekV3, "kimi_k2", "DeepseekV3");
-
-constexpr Family with_indexer(Family row) {
-  row.indexer = true;
-  return row;
-}
-constexpr Family kDeepseekV32 = with_indexer(renamed(kDeepseekV3, "deepseek_v32", "DeepseekV32"));
-
-constexpr Family kGlmMoeDsa = {
-    .model_type = "glm_moe_dsa",
-    .class_name = "GlmMoeDsa",
-    .read = read_decoder,
-    .moe = MoeRule::kFirstDense,
-    .router = RouterScore::kSigmoidThenTopK,
-    .routed_scaling = 2.5,
-    .first_dense = 3,
-    .latent = true,
-    .indexer = true,
-    .absent_latent = {.query_rank = 2048, .value_dim = 256},
-    .ignored = {"ep_size", "head_dim", "qk_head_dim", "rope_interleave", "moe_router_dtype",
-                "index_topk_freq", "index_topk_pattern", "index_skip_topk_offset",
-                "index_share_for_mtp_iteration", "indexer_rope_interleave"},
-};
-
-constexpr Family kGlm4MoeLite = {
-    .model_type = "glm4_moe_lite",
-    .class_name = "Glm4MoeLite",
-    .read = read_decoder,
-    .moe = MoeRule::kFirstDense,
-    .router = RouterScore::kSigmoidThenTopK,
-    .routed_scaling = 1.8,
-    .first_dense = 1,
-    .latent = true,
-    .absent_latent = {.query_rank = 768, .value_dim = 256},
-    .ignored = {"head_dim"},
-};
-
-constexpr Family kGlm4Moe = {
-    .model_type = "glm4_moe",
-    .class_name = "Glm4Moe",
-    .read = read_decoder,
-    .reads_rotary_share = true,
-    .rotary_share = 0.5,
-    .moe = MoeRule::kFirstDense,
-    .router = RouterScore::kSigmoidThenTopK,
-    .first_dense = 1,
-    .adjust = adjust_glm4_moe,
-};
-
-constexpr Family kGptOss = {
-    .model_type = "gpt_oss",
-    .class_name = "GptOss",
-    .read = read_decoder,
-    .names = {.experts = "num_local_experts|num_experts",
-              .active_experts = "num_experts_per_tok|experts_per_token"},
-    .absent = {.head_dim = 64},
-    .mlp_bias = Bias::kAlways,
-    .attention_bias = Bias::kFieldOrTrue,
-    .window_rule = WindowRule::kAlternating,
-    .window = 128,
-    .window_pattern = 2,
-    .moe = MoeRule::kAll,
-    .adjust = adjust_gpt_oss,
-    .adjust_moe = adjust_gpt_oss_moe,
-    .ignored = {"swiglu_limit", "initial_context_length", "rope_ntk_*", "rope_scaling_factor"},
-};
-
-constexpr Family kMinimaxM2 = {
-    .model_type = "minimax_m2",
-    .class_name = "MiniMaxM2",
-    .read = read_decoder,
-    .names = {.experts = "num_local_experts"},
-    .reads_rotary_share = true,
-    .moe = MoeRule::kAll,
-    .adjust = adjust_minimax_m2,
-    .adjust_moe = adjust_minimax_m2_moe,
-    .ignored = {"use_mtp", "mtp_transformer_layers", "num_mtp_modules", "shared_intermediate_size"},
-};
-
-constexpr Family kLlama4 = {
-    .model_type = "llama4",
-    .class_name = "Llama4",
-    .read = read_llama4,
-    .tower = &kLlama4Tower,
-};
-
-constexpr Family kLlama4Text = {
-    .model_type = "llama4_text",
-    .class_name = "Llama4",
-    .read = read_llama4,
-    .names = {.experts = "num_local_experts"},
-    .attention_bias = Bias::kFieldOrFalse,
-    .ignored = {"attn_scale", "attn_temperature_tuning", "floor_scale", "for_llm_compressor"},
-};
-
-// hidden_act is in the files, but Gemma's code reads hidden_activation.
-constexpr Family kGemma = {
-    .model_type = "gemma",
-    .class_name = "Gemma",
-    .read = read_decoder,
-    .names = kGemmaNames,
-    .absent = kGemmaAbsent,
-    .activation = "gelu_pytorch_tanh",
-    .attention_bias = Bias::kFieldOrFalse,
-    .tied = true,
-    .scaled_embedding = true,
-    .ignored = {"hidden_act"},
-};
-
-constexpr Family kGemma2 = {
-    .model_type = "gemma2",
-    .class_name = "Gemma2",
-    .read = read_decoder,
-    .names = kGemmaNames,
-    .absent = kGemmaAbsent,
-    .placement = NormPlacement::kSandwich,
-    .activation = "gelu_pytorch_tanh",
-    .attention_bias = Bias::kFieldOrFalse,
-    .tied = true,
-    .scaled_embedding = true,
-    .window_rule = WindowRule::kAlternating,
-    .window = 4096,
-    .window_pattern = 2,
-    .softcap = Softcap::kOnWhenAbsent,
-    .ignored = {"hidden_act", "query_pre_attn_scalar"},
-};
-
-constexpr Family kGemma3Text = {
-    .model_type = "gemma3_text",
-    .class_name = "Gemma3",
-    .read = read_decoder,
-    .names = kGemmaNames,
-    .absent = kGemma3Absent,
-    .placement = NormPlacement::kSandwich,
-    .activation = "gelu_pytorch_tanh",
-    .attention_bias = Bias::kFieldOrFalse,
-    .qk_norm = QkNorm::kPerHead,
-    .tied = true,
-    .scaled_embedding = true,
-    .window_rule = WindowRule::kAlternating,
-    .window = 4096,
-    .window_pattern = 6,
-    .softcap = Softcap::kOffWhenAbsent,
-    .ignored = {"hidden_act", "query_pre_attn_scalar"},
-};
-
-// Every layer type has its own share of rotated elements, said in rope_parameters.
-constexpr Family kGemma4Text = {
-    .model_type = "gemma4_text",
-    .class_name = "Gemma4",
-    .read = read_gemma4,
-    .names = kGemmaNames,
-    .absent = {.head_dim = 256},
-    .placement = NormPlacement::kSandwich,
-    .activation = "gelu_pytorch_tanh",
-    .attention_bias = Bias::kFieldOrFalse,
-    .qk_norm = QkNorm::kPerHead,
-    .reads_rotary_share = true,
-    .rotary_share = 0.25,
-    .tied = true,
-    .scaled_embedding = true,
-    .window_rule = WindowRule::kAlternating,
-    .window = 512,
-    .window_pattern = 6,
-    .softcap = Softcap::kOffWhenAbsent,
-    .ignored = {"hidden_act"},
-};
-constexpr Family kGemma4 = renamed(kGemma4Text, "gemma4", "Gemma4");
 
 constexpr Family kPhi3 = {
     .model_type = "phi3",
