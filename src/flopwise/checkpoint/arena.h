@@ -34,7 +34,7 @@ class Arena {
 
   char* take(std::size_t bytes, std::size_t alignment) {
     used_ = (used_ + alignment - 1) / alignment * alignment;
-    if (used_ > size_ || bytes > size_ - used_) grow(bytes);
+    if (blocks_.empty() || used_ > size_ || bytes > size_ - used_) grow(bytes);
     char* place = blocks_.back().get() + used_;
     used_ += bytes;
     return place;
