@@ -84,6 +84,45 @@ void run(const Options& options, Context& context) {
   }
 }
 
+void add_text_options(CLI::App& command, Options& options) {
+  const auto option = [&](const char* name, std::string& value, const char* help,
+                          const char* type) {
+    command.add_option(name, value, help)->type_name(type)->capture_default_str()->check(not_empty);
+  };
+  option("--as", options.as,
+         "Read a config.json as one of this model_type, and leave out what it does not know",
+         "MODEL_TYPE");
+  option("--mode", options.mode, "train, forward, prefill or decode", "MODE");
+  option("--batch", options.batch, "Sequences, B", "B");
+  option("--seq", options.seq,
+         "Query positions, T; default min(2048, the model's context), 1 in decode", "T");
+  option("--context", options.context, "Positions attended, S, new ones included (prefill, decode)",
+         "S");
+  option("--source", options.source,
+         "Source positions of an encoder-decoder, R; default T, of Whisper 1500", "R");
+  option("--logits", options.logits, "all or last; default all, last in prefill", "WHICH");
+  option("--remat", options.remat, "none, attention, matmuls, block, full or save:NAME,NAME",
+         "POLICY");
+  option("--lora", options.lora,
+         "Adapters in every layer, all else frozen: r=16,targets=q+v[,alpha=32]; targets=all",
+         "LORA");
+  option("--attention-kernel", options.kernel, "flash or plain", "KERNEL");
+  option("--mla", options.mla,
+         "absorbed or expanded: how decoding runs latent attention, and what its cache holds",
+         "MODE");
+  option("--fusion", options.fusion, "fused or unfused: what goes through memory", "FUSION");
+  option("--dtype", options.dtype, "Element type of activations and gradients", "TYPE");
+  option("--weights", options.weights, "Element type of parameters; default as --dtype", "TYPE");
+  option("--kv", options.kv, "Element type of the KV cache; default as --dtype", "TYPE");
+  option("--on", options.hardware,
+         "A chip such as h100 (`flopwise hardware` lists them) or flops=...,memory_bandwidth=...: "
+         "says what is compute-bound there",
+         "HW");
+  option("--intensity", options.intensity, "FLOPs per byte, in place of a chip", "I");
+  option("--convention", options.convention,
+         "Also count the step as others do: 6nd, palm, megatron21, ...", "NAME");
+}
+
 }  // namespace
 
 void add_count_command(CLI::App& app, Context& context) {
@@ -97,45 +136,7 @@ void add_count_command(CLI::App& app, Context& context) {
           "letters such as D=4096,F=16384,L=64,V=32000,N=32")
       ->required()
       ->check(not_empty);
-  const auto option = [&](const char* name, std::string& value, const char* help,
-                          const char* type) {
-    command->add_option(name, value, help)
-        ->type_name(type)
-        ->capture_default_str()
-        ->check(not_empty);
-  };
-  option("--as", options->as,
-         "Read a config.json as one of this model_type, and leave out what it does not know",
-         "MODEL_TYPE");
-  option("--mode", options->mode, "train, forward, prefill or decode", "MODE");
-  option("--batch", options->batch, "Sequences, B", "B");
-  option("--seq", options->seq,
-         "Query positions, T; default min(2048, the model's context), 1 in decode", "T");
-  option("--context", options->context,
-         "Positions attended, S, new ones included (prefill, decode)", "S");
-  option("--source", options->source,
-         "Source positions of an encoder-decoder, R; default T, of Whisper 1500", "R");
-  option("--logits", options->logits, "all or last; default all, last in prefill", "WHICH");
-  option("--remat", options->remat, "none, attention, matmuls, block, full or save:NAME,NAME",
-         "POLICY");
-  option("--lora", options->lora,
-         "Adapters in every layer, all else frozen: r=16,targets=q+v[,alpha=32]; targets=all",
-         "LORA");
-  option("--attention-kernel", options->kernel, "flash or plain", "KERNEL");
-  option("--mla", options->mla,
-         "absorbed or expanded: how decoding runs latent attention, and what its cache holds",
-         "MODE");
-  option("--fusion", options->fusion, "fused or unfused: what goes through memory", "FUSION");
-  option("--dtype", options->dtype, "Element type of activations and gradients", "TYPE");
-  option("--weights", options->weights, "Element type of parameters; default as --dtype", "TYPE");
-  option("--kv", options->kv, "Element type of the KV cache; default as --dtype", "TYPE");
-  option("--on", options->hardware,
-         "A chip such as h100 (`flopwise hardware` lists them) or flops=...,memory_bandwidth=...: "
-         "says what is compute-bound there",
-         "HW");
-  option("--intensity", options->intensity, "FLOPs per byte, in place of a chip", "I");
-  option("--convention", options->convention,
-         "Also count the step as others do: 6nd, palm, megatron21, ...", "NAME");
+  add_text_options(*command, *options);
   command->add_flag("--json", options->as_json, "The answer as JSON");
   command->add_flag_callback(
       "--explain", [options] { options->explain = Explain::kYes; },

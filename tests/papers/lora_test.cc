@@ -61,6 +61,21 @@ TEST(Lora, BackwardOfFrozenMatricesIsHalf) {
   EXPECT_EQ(lora.cost.backward.attention, plain.cost.backward.attention);
 }
 
+// A tower beside the text model is frozen with the rest of it.
+TEST(Lora, TowersAreFrozen) {
+  CountRequest request;
+  request.workload.seq_len = 64;
+  request.workload.lora = parse_lora("r=8,targets=q+v");
+  std::istringstream config(R"({"model_type": "llava", "image_seq_length": 4,
+      "text_config": {"model_type": "llama", "hidden_size": 16, "intermediate_size": 24,
+      "num_attention_heads": 2, "num_hidden_layers": 3, "vocab_size": 32},
+      "vision_config": {"model_type": "clip_vision_model", "hidden_size": 16, "image_size": 28,
+      "intermediate_size": 24, "num_attention_heads": 2, "num_hidden_layers": 2, "patch_size": 14,
+      "projection_dim": 8}})");
+  const CountResult result = count_model(read_model("-", config), request);
+  EXPECT_EQ(result.cost.params.trainable, Count(3 * 2 * 8 * (16 + 16)));
+}
+
 // Adapters that are not merged stay in inference.
 TEST(Lora, StaysInForward) {
   const CountResult plain = counted("llama-2-7b", "", Mode::kForward);

@@ -302,14 +302,15 @@ TEST(ReportedFaults, LatentCacheIsOnEveryDevice) {
 // K19, unified-cache-management issue 1217: the cache of one request divided by DP as well as by
 // TP. Data parallelism splits requests, of which one cannot be split.
 TEST(ReportedFaults, OneRequestIsNotSplitByDataParallelism) {
-  EXPECT_NE(user_error_of([] {
+  EXPECT_EQ(user_error_of([] {
               answer_einsum({
                   .expression = "q[B_{dp},K_{tp},H] * k[B_{dp},S,K_{tp},H] -> s[B_{dp},K_{tp},S]",
                   .sizes = {"B=1", "K=8", "H=128", "S=4096"},
                   .mesh = "dp=2,tp=4"
               });
             }),
-            "no error");
+            "einsum: column 6: axis 'B' of size 1 is not divisible by mesh axis 'dp' of size 2 in "
+            "q[B_{dp},K_{tp},H]");
 }
 
 // K21, llm-d-benchmark issues 402 and 454: a cache of all query heads for grouped queries, 5.5 GiB

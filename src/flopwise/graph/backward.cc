@@ -6,14 +6,10 @@
 
 #include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
+#include "flopwise/base/split.h"
 
 namespace flopwise {
 namespace {
-
-std::string last_part(const std::string& name) {
-  const std::size_t dot = name.rfind('.');
-  return dot == std::string::npos ? name : name.substr(dot + 1);
-}
 
 class Differentiator {
  public:

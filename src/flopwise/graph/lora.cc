@@ -8,6 +8,7 @@
 
 #include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
+#include "flopwise/base/split.h"
 #include "flopwise/base/units.h"
 
 namespace flopwise {
@@ -15,10 +16,6 @@ namespace {
 
 constexpr std::string_view kAll = "all";
 constexpr std::string_view kWeightEnd = ".weight";
-
-std::string last_part(std::string_view name) {
-  return std::string(name.substr(name.rfind('.') + 1));
-}
 
 // The name of the product with a parameter matrix; "" of anything else.
 std::string adaptable_name(const Graph& graph, const Op& op) {
@@ -169,16 +166,6 @@ std::string own_name(std::string_view target) {
   constexpr std::string_view kEnd = "_proj";
   if (target.ends_with(kEnd)) target.remove_suffix(kEnd.size());
   return std::string(target);
-}
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
 }
 
 std::vector<std::string> parse_targets(std::string_view text) {

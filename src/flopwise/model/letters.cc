@@ -8,6 +8,7 @@
 
 #include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
+#include "flopwise/base/split.h"
 #include "flopwise/base/units.h"
 #include "flopwise/model/read_model.h"
 
@@ -22,20 +23,11 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> pieces;
-  for (;;) {
-    const std::size_t end = text.find(separator);
-    pieces.push_back(trimmed(text.substr(0, end)));
-    if (end == std::string_view::npos) return pieces;
-    text.remove_prefix(end + 1);
-  }
-}
-
 // "D=4096, F=16384" as a map. UserError for a key that is not among `known` or stands twice.
 Assignments read_assignments(std::string_view text, const std::vector<std::string_view>& known) {
   Assignments assignments;
-  for (const std::string_view piece : split(text, ',')) {
+  for (const std::string_view part : split(text, ',')) {
+    const std::string_view piece = trimmed(part);
     const std::size_t equals = piece.find('=');
     if (equals == std::string_view::npos) {
       throw UserError(fmt::format("expected KEY=VALUE, got {}", quoted(piece)));

@@ -109,6 +109,7 @@ void add_towers(CountResult& result) {
     cost.positions = positions_of_tower(*tower.model);
     const Program program = build_tower_program(*tower.model, cost.positions);
     Params params = params_of(program);
+    if (result.workload.lora) params.trainable = 0;  // frozen, as all but the adapters
     const Params unused = unused_params_of(*tower.model);
     params += unused;
     cost.params = params.total;

@@ -6,7 +6,7 @@ namespace flopwise {
 
 Params unused_params_of(const Model& model) {
   Params params = params_of(build_unused_program(model));
-  params.active = 0;
+  params.active = params.trainable = 0;
   return params;
 }
 

@@ -54,8 +54,8 @@ class AttentionBuilder {
       k = stored("k", normalised_and_rotated("k", raw_keys), heads_.head);
       v = stored("v", values(raw_keys), heads_.value_head);
       if (attention_.kv_sharing == KvSharing::kGives) {
-        give("k", k);
-        give("v", v);
+        builder_.hand_on(shared_name("k"), k);
+        builder_.hand_on(shared_name("v"), v);
       }
     }
     CoreInputs core;
@@ -142,14 +142,6 @@ class AttentionBuilder {
   }
 
   std::string shared_name(const char* part) const { return attention_.shared_kv + "." + part; }
-
-  // Hands keys or values on to the layers that take them.
-  void give(const char* part, TensorId x) {
-    const Axes axes = builder_.graph().tensor(x).axes;
-    const TensorId given = builder_.relabel(shared_name(part), x, axes);
-    builder_.graph().tensor(given).shared = true;
-    builder_.graph().outputs.push_back(given);
-  }
 
   // Keys or values of the layer that gives them: in the cache of that layer where the mode has one.
   TensorId taken(const char* part, const Axis& width) {

@@ -120,6 +120,15 @@ TensorId BlockBuilder::relabel(const std::string& name, TensorId x, const Axes& 
   return emit(name, Relabel{}, {x}, output, graph_.tensor(x).component);
 }
 
+void BlockBuilder::hand_on(const std::string& name, TensorId x) {
+  const Axes axes = graph_.tensor(x).axes;
+  const TensorId given = relabel(name, x, axes);
+  Tensor& tensor = graph_.tensor(given);
+  tensor.role = Role::kActivation;  // of a parameter too
+  tensor.shared = true;
+  graph_.outputs.push_back(given);
+}
+
 void BlockBuilder::begin_region(const std::string& name, bool is_recurrence) {
   region_ = graph_.add_region({name, kNoTensor, kNoTensor, Pass::kForward, is_recurrence});
 }

@@ -60,6 +60,8 @@ class BlockBuilder {
   TensorId norm(const std::string& name, TensorId x, NormKind kind, int normalised_axes = 1);
   TensorId dropout(const std::string& name, TensorId x, double probability, Component component);
   TensorId relabel(const std::string& name, TensorId x, const Axes& axes);
+  // Makes x a further output of the block, which later blocks read as the shared input `name`.
+  void hand_on(const std::string& name, TensorId x);
   TensorId emit(const std::string& name, OpKind kind, std::vector<TensorId> inputs, TensorId output,
                 Component component, std::vector<TensorId> more_outputs = {});
 

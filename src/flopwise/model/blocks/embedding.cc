@@ -140,16 +140,10 @@ TensorId relative_bias(BlockBuilder& builder, const std::string& name, const Att
 
 // What every layer makes its own embedding of: the shared one, and the weight of their norm.
 void hand_on_for_own_embeddings(BlockBuilder& builder, TensorId x) {
-  const auto hand_on = [&](const std::string& name, TensorId id) {
-    const Axes axes = builder.graph().tensor(id).axes;
-    const TensorId given = builder.relabel(name, id, axes);
-    builder.graph().tensor(given).role = Role::kActivation;
-    builder.graph().tensor(given).shared = true;
-    builder.graph().outputs.push_back(given);
-  };
-  hand_on("embedded", x);
-  hand_on("per_layer.norm_weight", builder.parameter("per_layer.project_norm.weight",
-                                                     {symbol_axis("Pl")}, Component::kNorm));
+  builder.hand_on("embedded", x);
+  builder.hand_on(
+      "per_layer.norm_weight",
+      builder.parameter("per_layer.project_norm.weight", {symbol_axis("Pl")}, Component::kNorm));
 }
 
 // The table [U,D] of relative positions, normed, which every layer of the stack reads (DeBERTa).

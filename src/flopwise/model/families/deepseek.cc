@@ -122,10 +122,7 @@ std::vector<bool> read_shared_choices(Config& config, std::int64_t layers) {
   const std::string_view field = "indexer_types";
   const std::vector<std::string> types = config.fields.texts_or(field, {});
   if (types.empty()) return {};
-  if (static_cast<std::int64_t>(types.size()) != layers) {
-    throw UserError(fmt::format("{}: expected {} entries, one a layer, got {}",
-                                config.fields.where(field), layers, types.size()));
-  }
+  require_one_a_layer(config, field, layers, types.size());
   std::vector<bool> shared;
   for (const std::string& type : types) {
     const bool is_known = type == "full" || (type == "shared" && !shared.empty());

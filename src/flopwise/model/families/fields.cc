@@ -203,4 +203,11 @@ const std::vector<HeadClass>& decoder_heads() {
   return kHeads;
 }
 
+void require_one_a_layer(const Config& config, std::string_view field, std::int64_t layers,
+                         std::size_t entries) {
+  if (static_cast<std::int64_t>(entries) == layers) return;
+  throw UserError(fmt::format("{}: expected {} entries, one a layer, got {}",
+                              config.fields.where(field), layers, entries));
+}
+
 }  // namespace flopwise

@@ -36,6 +36,10 @@ bool is_scaled_by(Config& config, std::string_view field);
 // when two of them say different things.
 std::string_view spelling_of(Config& config, std::initializer_list<std::string_view> fields);
 
+// UserError unless a list has as many entries as there are layers.
+void require_one_a_layer(const Config& config, std::string_view field, std::int64_t layers,
+                         std::size_t entries);
+
 // A head as one of the family's classes has it.
 struct HeadClass {
   std::string_view suffix;  // "ForCausalLM"

@@ -44,10 +44,7 @@ std::vector<bool> read_recurrent_types(Config& config, std::int64_t layers,
   const std::vector<std::string> types = config.fields.texts_or("layer_types", {});
   if (!config.fields.has("layer_types")) return {};
   const std::string where = config.fields.where("layer_types");
-  if (static_cast<std::int64_t>(types.size()) != layers) {
-    throw UserError(
-        fmt::format("{}: expected {} entries, one a layer, got {}", where, layers, types.size()));
-  }
+  require_one_a_layer(config, "layer_types", layers, types.size());
   std::vector<bool> listed;
   for (const std::string& type : types) {
     if (type != recurrent && type != "full_attention") {

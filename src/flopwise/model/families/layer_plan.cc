@@ -17,10 +17,7 @@ std::vector<bool> read_layer_types(Config& config, std::int64_t layers, std::int
   const std::vector<std::string> types = config.fields.texts_or("layer_types", {});
   if (types.empty() && !config.fields.has("layer_types")) return {};
   const std::string where = config.fields.where("layer_types");
-  if (static_cast<std::int64_t>(types.size()) != layers) {
-    throw UserError(
-        fmt::format("{}: expected {} entries, one a layer, got {}", where, layers, types.size()));
-  }
+  require_one_a_layer(config, "layer_types", layers, types.size());
   std::vector<bool> listed;
   for (const std::string& type : types) {
     const std::string place = fmt::format("{}[{}]", where, listed.size());
@@ -156,10 +153,7 @@ NopePlan read_nope_plan(Config& config, std::int64_t layers) {
   plan.period = fields.integer_or("no_rope_layer_interval", 4, 1, kMaxAxisSize);
   const std::vector<std::int64_t> listed = fields.integers_or(field, {});
   if (listed.empty()) return plan;
-  if (static_cast<std::int64_t>(listed.size()) != layers) {
-    throw UserError(fmt::format("{}: expected {} entries, one a layer, got {}", fields.where(field),
-                                layers, listed.size()));
-  }
+  require_one_a_layer(config, field, layers, listed.size());
   for (const std::int64_t with : listed) {
     if (with != 0 && with != 1) {
       throw UserError(fmt::format("{}[{}]: expected 1 for rotary positions or 0 for none, got {}",
@@ -236,10 +230,7 @@ MoePlan read_moe_plan(Config& config, std::int64_t layers) {
 void check_listed_experts(Config& config, const LayerPlan& plan) {
   const std::string_view field = "mlp_layer_types";
   const std::vector<std::string> types = config.fields.texts_or(field, {});
-  if (!types.empty() && static_cast<std::int64_t>(types.size()) != plan.layers) {
-    throw UserError(fmt::format("{}: expected {} entries, one a layer, got {}",
-                                config.fields.where(field), plan.layers, types.size()));
-  }
+  if (!types.empty()) require_one_a_layer(config, field, plan.layers, types.size());
   for (std::size_t i = 0; i < types.size(); ++i) {
     const char* expected = plan.is_moe(static_cast<std::int64_t>(i)) ? "sparse" : "dense";
     if (types[i] == expected) continue;

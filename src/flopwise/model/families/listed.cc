@@ -17,13 +17,6 @@ namespace {
   throw UserError(fmt::format("{}: missing, expected {}", config.fields.where(field), expected));
 }
 
-void require_one_a_layer(const Config& config, std::string_view field, std::int64_t layers,
-                         std::size_t entries) {
-  if (static_cast<std::int64_t>(entries) == layers) return;
-  throw UserError(fmt::format("{}: expected {} entries, one a layer, got {}",
-                              config.fields.where(field), layers, entries));
-}
-
 // A list with 0 or 1 for every layer.
 std::vector<bool> read_flags(Config& config, std::string_view field, std::int64_t layers) {
   if (!config.fields.has(field)) refuse_missing(config, field, "a list of 0 and 1, one a layer");

@@ -125,10 +125,7 @@ void list_nemotron_nas(Config& config, const Layer& base, std::int64_t layers, L
         fmt::format("{}: expected a list with attention and ffn for every layer, got {}",
                     config.fields.where(field), shown(blocks)));
   }
-  if (static_cast<std::int64_t>(blocks.size()) != layers) {
-    throw UserError(fmt::format("{}: expected {} entries, one a layer, got {}",
-                                config.fields.where(field), layers, blocks.size()));
-  }
+  require_one_a_layer(config, field, layers, blocks.size());
   for (std::size_t i = 0; i < blocks.size(); ++i) NasBlock(config, base, i).add_to(list);
 }
 

@@ -21,10 +21,7 @@ constexpr std::int64_t kFullPeriod = 4;  // Llama 4: every fourth layer sees eve
 std::vector<std::int64_t> read_rotated(Config& config, std::int64_t layers) {
   const std::string_view field = "no_rope_layers";
   std::vector<std::int64_t> rotated = config.fields.integers_or(field, {});
-  if (!rotated.empty() && static_cast<std::int64_t>(rotated.size()) != layers) {
-    throw UserError(fmt::format("{}: expected {} entries, one a layer, got {}",
-                                config.fields.where(field), layers, rotated.size()));
-  }
+  if (!rotated.empty()) require_one_a_layer(config, field, layers, rotated.size());
   for (const std::int64_t entry : rotated) {
     if (entry == 0 || entry == 1) continue;
     throw UserError(fmt::format("{}: expected 0 or 1, got {}", config.fields.where(field), entry));
