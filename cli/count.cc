@@ -73,10 +73,11 @@ CountRequest request_of(const Options& options) {
 
 void run(const Options& options, Context& context) {
   const CountRequest request = request_of(options);
-  std::vector<CountResult> results;
+  std::vector<Model> models;
   for (const std::string& model : options.models) {
-    results.push_back(count_model(read_any_model(model, context.in, options.as), request));
+    models.push_back(read_any_model(model, context.in, options.as));
   }
+  const std::vector<CountResult> results = count_models(models, request);
   if (options.as_json) {
     context.out << count_json(results).str() << "\n";
   } else {

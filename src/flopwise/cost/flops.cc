@@ -158,6 +158,7 @@ class WorkVisitor {
   Work operator()(const CacheAppend&) const { return free_of_cost(); }
   Work operator()(const TakeOne&) const { return free_of_cost(); }
   Work operator()(const TakeOneBackward&) const { return free_of_cost(); }
+  Work operator()(const Collective&) const { return free_of_cost(); }
 
  private:
   static Work taps(const Tensor& kernel, const Tensor& out) {

@@ -1,6 +1,7 @@
 // The executions by kind that run_op chooses from; each is defined in one of ops_*.cc.
 #pragma once
 
+#include "flopwise/base/error.h"
 #include "flopwise/exec/ops.h"
 
 namespace flopwise::exec {
@@ -75,6 +76,11 @@ template <typename Scalar>
 void run_kind(const TakeOne& kind, OpRun<Scalar>& run);
 template <typename Scalar>
 void run_kind(const TakeOneBackward& kind, OpRun<Scalar>& run);
+// The reference executor is one device.
+template <typename Scalar>
+void run_kind(const Collective& /*kind*/, OpRun<Scalar>& run) {
+  FLOPWISE_CHECK(false, run.op.name + ": a collective needs several devices");
+}
 
 // For the .cc that defines run_kind(Kind): compiles it for one scalar.
 #define FLOPWISE_INSTANTIATE_RUN(Kind, Scalar) \

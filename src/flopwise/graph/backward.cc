@@ -294,6 +294,7 @@ class Differentiator {
   void pull(const Op& op, const ConvolutionBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const CausalConvolutionBackward&, TensorId) { no_gradient(op); }
   void pull(const Op& op, const TakeOneBackward&, TensorId) { no_gradient(op); }
+  void pull(const Op& op, const Collective&, TensorId) { no_gradient(op); }
   [[noreturn]] void no_gradient(const Op& op) {
     throw InternalError(op.name + ": this operation has no gradient");
   }

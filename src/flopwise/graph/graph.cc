@@ -158,6 +158,10 @@ const Axis& axis_of(const Tensor& tensor, std::string_view axis) {
   return *found;
 }
 
+Expr pairs_of(const Masking& masking, const Expr& queries, const Expr& keys) {
+  return masking.pairs_here ? *masking.pairs_here : live_pairs(masking.mask, queries, keys);
+}
+
 Expr elements(const Tensor& tensor) {
   Expr product = 1;
   for (const Axis& axis : tensor.axes) product *= axis.size;
@@ -171,8 +175,8 @@ Expr live_elements(const Tensor& tensor) {
   for (const Axis& axis : tensor.axes) {
     if (axis.name != masking.query_axis && axis.name != masking.key_axis) product *= axis.size;
   }
-  return product * live_pairs(masking.mask, axis_of(tensor, masking.query_axis).size,
-                              axis_of(tensor, masking.key_axis).size);
+  return product * pairs_of(masking, axis_of(tensor, masking.query_axis).size,
+                            axis_of(tensor, masking.key_axis).size);
 }
 
 bool starts_from_input(const Op& op) {
@@ -232,6 +236,7 @@ std::string kind_name(const OpKind& kind) {
     std::string operator()(const TakeOneBackward& take) const {
       return take.last ? "take_last'" : "take_first'";
     }
+    std::string operator()(const Collective& collective) const { return name_of(collective.kind); }
   };
   return std::visit(Visitor{}, kind);
 }
@@ -304,7 +309,7 @@ Expr iteration_space(const Graph& graph, const Op& op, bool dense, std::string_v
   if (masking == nullptr) return product;
   FLOPWISE_CHECK(queries != nullptr && keys != nullptr,
                  op.name + ": a masked tensor has both axes");
-  return product * live_pairs(masking->mask, queries->size, keys->size);
+  return product * pairs_of(*masking, queries->size, keys->size);
 }
 
 Sizes Program::sizes_of(const Block& block) const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "flopwise/expr/expr.h"
+#include "flopwise/graph/collective.h"
 #include "flopwise/graph/mask.h"
 #include "flopwise/graph/scalar.h"
 
@@ -77,7 +78,12 @@ struct Masking {
   PairMask mask;
   std::string query_axis;
   std::string key_axis;
+  // Set where the mesh spreads them: the pairs of one device.
+  std::optional<Expr> pairs_here = {};
 };
+
+// The pairs that are computed of these queries and keys.
+Expr pairs_of(const Masking& masking, const Expr& queries, const Expr& keys);
 
 using TensorId = int;
 using OpId = int;
@@ -251,6 +257,8 @@ struct TakeOne {
 struct TakeOneBackward {
   bool last = true;
 };
+// A Collective (collective.h) moves parts of its input between devices. mesh/ inserts it; no model
+// has one, nothing differentiates it.
 
 using OpKind =
     std::variant<Contraction, Map, Sum, Broadcast, Softmax, SoftmaxFromStats, SoftmaxBackward,
@@ -258,7 +266,7 @@ using OpKind =
                  SelectKeys, Dispatch, Combine, Rotary, Dropout, CrossEntropy, CrossEntropyBackward,
                  Convolution, ConvolutionBackward, CausalConvolution, CausalConvolutionBackward,
                  Previous, Prepend, PrependBackward, Relabel, CacheAppend, TakeOne,
-                 TakeOneBackward>;
+                 TakeOneBackward, Collective>;
 
 enum class Pass { kForward, kBackward, kRecompute };
 const char* name_of(Pass pass);

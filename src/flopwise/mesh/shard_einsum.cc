@@ -418,20 +418,6 @@ void check_parts_are_whole(const EinsumArray& array, const Mesh& mesh, const Siz
 
 }  // namespace
 
-const char* name_of(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllGather:
-      return "all_gather";
-    case CollectiveKind::kReduceScatter:
-      return "reduce_scatter";
-    case CollectiveKind::kAllReduce:
-      return "all_reduce";
-    case CollectiveKind::kAllToAll:
-      return "all_to_all";
-  }
-  FLOPWISE_CHECK(false, "unknown kind of collective");
-}
-
 std::vector<std::string> mesh_axes_of(const EinsumSpec& spec) {
   std::vector<std::string> names;
   for_each_mesh_axis(spec, [&](const EinsumName& m) {

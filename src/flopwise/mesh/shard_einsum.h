@@ -23,13 +23,11 @@
 #include <vector>
 
 #include "flopwise/expr/expr.h"
+#include "flopwise/graph/collective.h"
 #include "flopwise/graph/einsum.h"
 #include "flopwise/mesh/mesh.h"
 
 namespace flopwise {
-
-enum class CollectiveKind { kAllGather, kReduceScatter, kAllReduce, kAllToAll };
-const char* name_of(CollectiveKind kind);  // "all_gather"
 
 // One collective over the group of devices along `mesh_axes`. How long it takes is not known here.
 struct CollectiveMove {

@@ -12,7 +12,7 @@
 #include "flopwise/exec/pairs.h"
 #include "flopwise/proof/job.h"
 #include "flopwise/proof/ledger.h"
-#include "flopwise/proof/parallel.h"
+#include "flopwise/base/parallel.h"
 #include "flopwise/proof/shrink.h"
 #include "flopwise/proof/sizes.h"
 

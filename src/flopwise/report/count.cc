@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "flopwise/base/error.h"
+#include "flopwise/base/parallel.h"
 #include "flopwise/model/build.h"
 #include "flopwise/report/model_params.h"
 
@@ -192,6 +193,14 @@ CountResult count_model(const Model& model, const CountRequest& request) {
   result.unused = unused.total;
   add_towers(result);
   return result;
+}
+
+std::vector<CountResult> count_models(const std::vector<Model>& models,
+                                      const CountRequest& request) {
+  std::vector<CountResult> results(models.size());
+  for_each_parallel(models.size(), 0,
+                    [&](std::size_t i) { results[i] = count_model(models[i], request); });
+  return results;
 }
 
 }  // namespace flopwise

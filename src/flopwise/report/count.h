@@ -63,6 +63,9 @@ struct CountResult {
 
 // UserError where model, workload and options do not go together.
 CountResult count_model(const Model& model, const CountRequest& request);
+// Each of them, in their order, on as many threads as the machine has.
+std::vector<CountResult> count_models(const std::vector<Model>& models,
+                                      const CountRequest& request);
 
 // The JSON of one model as docs/json.md says; several stand in {"schema": 1, "models": [...]}.
 Json count_json(const std::vector<CountResult>& results);
