@@ -75,7 +75,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const std::string place = chosen.empty() ? "" : command.get_name() + ": ";
   const std::vector<std::string> extras = app.remaining(true);
   if (!extras.empty() && chosen.empty() && !extras[0].starts_with('-')) {
-    return fmt::format("unknown command {}, known: count einsum mfu prove models hardware",
+    return fmt::format("unknown command {}, known: count einsum mfu train prove models hardware",
                        quoted(extras[0]));
   }
   if (!extras.empty()) {
@@ -102,6 +102,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_count_command(app, context);
   add_einsum_command(app, context);
   add_mfu_command(app, context);
+  add_train_command(app, context);
   add_prove_command(app, context);
   add_models_command(app, context);
   add_hardware_command(app, context);

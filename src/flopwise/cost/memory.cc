@@ -9,48 +9,30 @@
 namespace flopwise {
 namespace {
 
-// When a tensor comes into being and when nobody needs it any more, as positions in the list of
-// operations.
-struct Lifetime {
-  TensorId tensor;
-  int from;
-  int to;
-};
-
 bool is_activation(const Graph& graph, const Tensor& tensor) {
   if (tensor.role == Role::kParameter || tensor.role == Role::kState) return false;
   if (tensor.gradient_of == kNoTensor) return true;
   return graph.tensor(tensor.gradient_of).role != Role::kParameter;
 }
 
-class BlockMemory {
+class LifetimeFinder {
  public:
-  BlockMemory(const Block& block, const Sizes& sizes, Fusion fusion, const ElementTypes& types,
-              const std::set<std::string>& kept, bool is_repeated)
+  LifetimeFinder(const Block& block, Fusion fusion, const ElementTypes& types,
+                 const std::set<std::string>& kept, bool is_repeated)
       : graph_(block.graph),
-        sizes_(sizes),
         types_(types),
         kept_(kept),
         is_repeated_(is_repeated),
         kernels_(kernels_of(block.graph, fusion)),
-        last_(static_cast<int>(block.graph.ops().size())) {
+        last_(static_cast<int>(block.graph.ops().size())) {}
+
+  Lifetimes find() && {
     find_boundary();
     find_lifetimes();
+    found_.backward = boundary_;
+    found_.end = last_;
+    return std::move(found_);
   }
-
-  Count peak(int begin, int end) const {
-    Count highest = 0;
-    for (int at = begin; at <= end; ++at) {
-      Count live = 0;
-      for (std::size_t i = 0; i < lifetimes_.size(); ++i) {
-        if (lifetimes_[i].from <= at && at <= lifetimes_[i].to) live += bytes_[i];
-      }
-      highest = std::max(highest, live);
-    }
-    return highest;
-  }
-  Count forward_peak() const { return peak(0, boundary_ - 1); }
-  Count backward_peak() const { return boundary_ == last_ ? Count(0) : peak(boundary_, last_); }
 
  private:
   const std::vector<Op>& ops() const { return graph_.ops(); }
@@ -105,10 +87,9 @@ class BlockMemory {
   }
 
   void add(TensorId id, int from, int to) {
-    lifetimes_.push_back({id, from, to});
     const Tensor& tensor = graph_.tensor(id);
-    const Expr bytes = elements(tensor) * bytes_per_element(tensor.element, types_);
-    bytes_.push_back(bytes.eval_count(sizes_, "activations." + tensor.name));
+    found_.tensors.push_back(
+        {id, from, to, elements(tensor) * bytes_per_element(tensor.element, types_)});
   }
 
   void find_lifetimes() {
@@ -161,18 +142,31 @@ class BlockMemory {
   }
 
   const Graph& graph_;
-  const Sizes& sizes_;
   const ElementTypes& types_;
   const std::set<std::string>& kept_;
   bool is_repeated_;
   std::vector<OpId> kernels_;
   int last_;
   int boundary_ = 0;
-  std::vector<Lifetime> lifetimes_;
-  std::vector<Count> bytes_;
+  Lifetimes found_;
 };
 
+// The most that is alive at once.
+Count peak_of(const Block& block, const Lifetimes& lifetimes, const Sizes& sizes) {
+  std::vector<Count> bytes;
+  for (const Lifetime& lifetime : lifetimes.tensors) {
+    bytes.push_back(lifetime.bytes.eval_count(
+        sizes, "activations." + block.graph.tensor(lifetime.tensor).name));
+  }
+  return lifetimes.peak(bytes);
+}
+
 }  // namespace
+
+Lifetimes lifetimes_of(const Block& block, Fusion fusion, const ElementTypes& types,
+                       const std::set<std::string>& kept, bool is_repeated) {
+  return LifetimeFinder(block, fusion, types, kept, is_repeated).find();
+}
 
 ActivationMemory activation_memory(const Program& program, Fusion fusion,
                                    const ElementTypes& types) {
@@ -203,10 +197,9 @@ ActivationMemory activation_memory(const Program& program, Fusion fusion,
       }
     }
     // The last repeat runs on top of what all the others saved.
-    const BlockMemory live(block, sizes, fusion, types, kept, repeat > Count(1));
+    const Lifetimes live = lifetimes_of(block, fusion, types, kept, repeat > Count(1));
     const Count below = memory.saved_bytes + each * (repeat - 1);
-    memory.peak_bytes =
-        std::max(memory.peak_bytes, below + std::max(live.forward_peak(), live.backward_peak()));
+    memory.peak_bytes = std::max(memory.peak_bytes, below + peak_of(block, live, sizes));
     memory.saved_bytes += once + each * repeat;
   }
   return memory;

@@ -68,6 +68,12 @@ struct Placement {
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
+// An axis and the mesh axes that split it somewhere in a block.
+struct AxisDivision {
+  Axis axis;  // whole
+  MeshSet by;
+};
+
 struct Assignment {
   MeshSet axes;  // of more than one device, or of a size that is left open
   bool sequence_parallel = false;

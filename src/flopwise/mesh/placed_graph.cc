@@ -1,5 +1,7 @@
 #include "flopwise/mesh/placed_graph.h"
 
+#include <algorithm>
+
 #include "flopwise/base/error.h"
 
 namespace flopwise {
@@ -43,10 +45,19 @@ PlacedGraph::PlacedGraph(const Graph& whole, const Assignment& assignment)
       main_(whole.tensors().size()),
       placed_(whole.tensors().size()) {}
 
-Tensor PlacedGraph::local_tensor(const Tensor& whole, const Placement& placement) const {
+void PlacedGraph::note_division(const Axis& axis, MeshSet by) {
+  const auto same = [&](const AxisDivision& other) {
+    return other.axis.name == axis.name && other.by == by && other.axis.size == axis.size;
+  };
+  if (by.empty() || std::any_of(divisions.begin(), divisions.end(), same)) return;
+  divisions.push_back({axis, by});
+}
+
+Tensor PlacedGraph::local_tensor(const Tensor& whole, const Placement& placement) {
   Tensor part = whole;
   for (std::size_t i = 0; i < whole.axes.size(); ++i) {
     part.axes[i].size = whole.axes[i].size / assignment_.size(placement.axes[i]);
+    note_division(whole.axes[i], placement.axes[i]);
   }
   if (whole.masking) {
     const std::size_t queries = axis_index(whole, whole.masking->query_axis);

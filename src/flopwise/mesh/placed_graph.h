@@ -50,9 +50,10 @@ class PlacedGraph {
   // From now on the main version is the one there.
   void settle(TensorId id, const Placement& target);
 
-  Tensor local_tensor(const Tensor& whole, const Placement& placement) const;
+  Tensor local_tensor(const Tensor& whole, const Placement& placement);
 
   Graph local;
+  std::vector<AxisDivision> divisions;  // each once
 
  private:
   struct Key {
@@ -72,6 +73,7 @@ class PlacedGraph {
     Placement placement;
   };
 
+  void note_division(const Axis& axis, MeshSet by);
   int phase(bool is_parameter) const;
   void slice(Move& move, const Placement& target);
   void reduce_scatter(Move& move, const Placement& target);

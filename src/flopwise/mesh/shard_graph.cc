@@ -674,6 +674,7 @@ class Sharder {
       }
       local.gradients.push_back(part);
     }
+    result.divisions = placed_.divisions;
     result.local = block_;
     result.local.graph = std::move(local);
     return result;

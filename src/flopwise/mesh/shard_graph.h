@@ -42,6 +42,7 @@ struct ShardedBlock {
   // are reduced are tensors "NAME.stats".
   Block local;
   std::vector<GradientReduction> gradients;
+  std::vector<AxisDivision> divisions;  // that its tensors need: each a size and what divides it
 };
 
 // Takes a block with or without its backward pass.

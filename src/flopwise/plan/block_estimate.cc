@@ -1,0 +1,364 @@
+#include "flopwise/plan/block_estimate.h"
+
+#include <algorithm>
+#include <map>
+
+#include "flopwise/base/contains.h"
+#include "flopwise/base/error.h"
+#include "flopwise/cost/flops.h"
+
+namespace flopwise {
+namespace {
+
+bool is_matrix_work(const Work& work) {
+  return work.op_class == OpClass::kMatmul || work.op_class == OpClass::kAttention;
+}
+
+// The loop of a contraction as m x k times k x n, as often as batching axes say.
+struct ProductAxes {
+  Expr m = 1;
+  Expr n = 1;
+  Expr k = 1;
+  Expr times = 1;
+};
+
+ProductAxes product_axes(const Graph& graph, const Op& op) {
+  ProductAxes axes;
+  const Tensor& a = graph.tensor(op.inputs.at(0));
+  const Tensor& b = graph.tensor(op.inputs.at(1));
+  const Tensor& c = graph.tensor(op.outputs.at(0));
+  const std::string routed = std::get<Contraction>(op.kind).routed_axis;
+  for (const Axis& axis : a.axes) {
+    if (axis.name == routed) continue;
+    const bool in_b = has_axis(b, axis.name);
+    const bool in_c = has_axis(c, axis.name);
+    (in_b && in_c ? axes.times : in_b ? axes.k : axes.m) *= axis.size;
+  }
+  for (const Axis& axis : b.axes) {
+    if (axis.name == routed || has_axis(a, axis.name)) continue;
+    axes.n *= axis.size;
+  }
+  if (routed.empty()) return axes;
+  // The tokens are dealt out over the experts of this device.
+  const Tensor& weight = has_axis(b, routed) ? b : c;
+  const Expr experts = axis_of(weight, routed).size;
+  axes.times *= experts;
+  (has_axis(b, routed) ? axes.m : axes.k) *= 1 / experts;
+  return axes;
+}
+
+}  // namespace
+
+ChipRates rates_of(const Hardware& hardware, const std::string& dtype) {
+  ChipRates rates;
+  rates.matrix_flops_per_s = peak_flops_per_s(hardware, dtype).to_double();
+  if (hardware.vector_flops_per_s) {
+    rates.vector_flops_per_s = hardware.vector_flops_per_s->to_double();
+  }
+  if (!hardware.memory_bytes_per_s) {
+    throw UserError(hardware.name + ": its memory bandwidth is not known, expected it as " +
+                    hardware.name + ",memory_bandwidth=...");
+  }
+  rates.memory_bytes_per_s = hardware.memory_bytes_per_s->to_double();
+  rates.network = network_of(hardware);
+  rates.hardware = &hardware;
+  rates.efficiency = &efficiency_of(hardware);
+  return rates;
+}
+
+std::int64_t MeshSizes::product(MeshSet set) const {
+  std::int64_t result = 1;
+  for (const ParallelAxis axis : kParallelAxes) {
+    if (set.has(axis)) result *= size(axis);
+  }
+  return result;
+}
+
+DeviceGroup MeshSizes::group(MeshSet set, std::int64_t domain_size) const {
+  constexpr ParallelAxis kInnermostFirst[] = {ParallelAxis::kTp,   ParallelAxis::kTpGroups,
+                                              ParallelAxis::kCp,   ParallelAxis::kEp,
+                                              ParallelAxis::kFsdp, ParallelAxis::kDp};
+  DeviceGroup all;
+  std::int64_t stride = 1;
+  for (const ParallelAxis axis : kInnermostFirst) {
+    if (set.has(axis)) {
+      const DeviceGroup part = place_group(stride, size(axis), domain_size);
+      all.inside *= part.inside;
+      all.across *= part.across;
+    }
+    stride *= size(axis);
+  }
+  return all;
+}
+
+MeshSizes mesh_sizes(const Parallelism& mesh, std::int64_t micro_batch, const TensorSplit& split) {
+  MeshSizes sizes;
+  sizes.batch = micro_batch * mesh.replicas();
+  sizes.axes = {mesh.dp, mesh.fsdp, mesh.ep, mesh.cp, split.keys, split.groups};
+  return sizes;
+}
+
+PassEstimate& PassEstimate::operator+=(const PassEstimate& other) {
+  matrix_flops += other.matrix_flops;
+  vector_flops += other.vector_flops;
+  bytes += other.bytes;
+  kernels_s += other.kernels_s;
+  blocking_s += other.blocking_s;
+  overlappable_s += other.overlappable_s;
+  hidden_s += other.hidden_s;
+  sent.inside += other.sent.inside;
+  sent.across += other.sent.across;
+  for (std::size_t i = 0; i < sent_by_axis.size(); ++i) sent_by_axis[i] += other.sent_by_axis[i];
+  return *this;
+}
+
+PassEstimate& PassEstimate::operator*=(double factor) {
+  for (double* value : {&matrix_flops, &vector_flops, &bytes, &kernels_s, &blocking_s,
+                        &overlappable_s, &hidden_s, &sent.inside, &sent.across}) {
+    *value *= factor;
+  }
+  for (double& value : sent_by_axis) value *= factor;
+  return *this;
+}
+
+BlockModel::BlockModel(const Block& block, const Sizes& sizes, const Assignment& assignment,
+                       Fusion fusion, const BytesPerElement& bytes, std::set<std::string>& seen)
+    : name_(block.name), is_layer_(block.is_layer), sizes_(sizes), assignment_(&assignment) {
+  repeat_ = static_cast<std::int64_t>(block.repeat.eval_count(sizes, "layers").value());
+  variables_ = {"B"};
+  for (const ParallelAxis axis : kParallelAxes) {
+    variables_.push_back(assignment.symbol(axis));
+    variable_axes_.push_back(axis);
+  }
+  const ShardedBlock sharded = shard(block, assignment);
+  add_kernels(sharded.local.graph, fusion, bytes.types);
+  add_moves(sharded.local.graph, bytes);
+  for (const GradientReduction& gradient : sharded.gradients) {
+    if (gradient.shared && seen.count("reduced " + gradient.parameter) > 0) continue;
+    if (gradient.shared) seen.insert("reduced " + gradient.parameter);
+    MeshSet axes;
+    for (const ParallelAxis axis : kParallelAxes) {
+      if (contains(gradient.collective.mesh_axes, assignment.symbol(axis))) axes |= axis;
+    }
+    step_moves_.push_back(
+        {axes, compile(gradient.collective.array_elements * Expr(bytes.parameter_gradient))});
+  }
+  add_memory(sharded.local, fusion, bytes.types, seen);
+  for (const AxisDivision& division : sharded.divisions) {
+    // Parameters are flat buffers to fsdp, which need not divide their first axis; tokens are
+    // spread over experts by their router.
+    const MeshSet by = division.by - ParallelAxis::kFsdp;
+    if (by.empty() || division.axis.name == "B" || division.axis.name == "k") continue;
+    divisions_.push_back({division.axis.name,
+                          static_cast<std::int64_t>(
+                              division.axis.size.eval_count(sizes_, division.axis.name).value()),
+                          by});
+  }
+  assignment_ = nullptr;
+}
+
+CompiledExpr BlockModel::compile(const Expr& expr) const {
+  return {expr, variables_, sizes_};
+}
+
+void BlockModel::add_kernels(const Graph& graph, Fusion fusion, const ElementTypes& types) {
+  const std::vector<OpId> leads = kernels_of(graph, fusion);
+  const std::vector<Traffic> traffic = traffic_of(graph, fusion, types);
+  std::map<OpId, std::vector<OpId>> members;
+  for (std::size_t i = 0; i < leads.size(); ++i) {
+    if (std::holds_alternative<Collective>(graph.ops()[i].kind)) continue;
+    members[leads[i]].push_back(static_cast<OpId>(i));
+  }
+  for (const auto& [lead, ops] : members) {
+    Kernel kernel;
+    Expr matrix = 0;
+    Expr vector = 0;
+    Expr bytes = 0;
+    kernel.pass = graph.ops()[static_cast<std::size_t>(home_of_kernel(graph, leads, lead))].pass;
+    bool has_shape = false;
+    for (const OpId id : ops) {
+      const Op& op = graph.ops()[static_cast<std::size_t>(id)];
+      const Work work = work_of(graph, op);
+      (is_matrix_work(work) ? matrix : vector) += work.flops;
+      bytes += traffic[static_cast<std::size_t>(id)].total();
+      if (!std::holds_alternative<Contraction>(op.kind) || !is_matrix_work(work)) continue;
+      const bool fused = op.region != kNoRegion && !is_in_recurrence(graph, op);
+      const ProductAxes axes = product_axes(graph, op);
+      if (fused && !has_shape) {
+        kernel.kind = KernelKind::kAttention;
+        // Pairs over queries, from the kernel's first product, of queries and keys.
+        const Tensor& scores = graph.tensor(op.outputs[0]);
+        if (scores.masking) {
+          kernel.keys =
+              compile(live_elements(scores) /
+                      (elements(scores) / axis_of(scores, scores.masking->key_axis).size));
+        }
+        kernel.width = compile(axes.k)(std::vector<double>(variables_.size(), 1.0));
+        has_shape = true;
+      } else if (!fused && !has_shape) {
+        kernel.kind = KernelKind::kProduct;
+        kernel.m = compile(axes.m);
+        kernel.n = compile(axes.n);
+        kernel.k = compile(axes.k);
+        kernel.times = compile(axes.times);
+        has_shape = true;
+      }
+    }
+    kernel.matrix_flops = compile(matrix);
+    kernel.vector_flops = compile(vector);
+    kernel.bytes = compile(bytes);
+    kernels_.push_back(std::move(kernel));
+  }
+}
+
+void BlockModel::add_moves(const Graph& graph, const BytesPerElement& bytes) {
+  for (const Op& op : graph.ops()) {
+    const auto* collective = std::get_if<Collective>(&op.kind);
+    if (collective == nullptr) continue;
+    Move move{collective->kind, {}, op.pass, false, false, {}};
+    for (const ParallelAxis axis : kParallelAxes) {
+      if (contains(collective->mesh_axes, assignment_->symbol(axis))) move.axes |= axis;
+    }
+    const Tensor& made = graph.tensor(op.outputs[0]);
+    const bool gradient =
+        made.gradient_of != kNoTensor && graph.tensor(made.gradient_of).role == Role::kParameter;
+    move.of_parameter =
+        gradient || (!op.inputs.empty() &&
+                     graph.tensor(graph.storage_of(op.inputs[0])).role == Role::kParameter);
+    move.in_attention = op.region != kNoRegion;
+    const Expr each =
+        gradient ? Expr(bytes.parameter_gradient) : bytes_per_element(made.element, bytes.types);
+    move.bytes = compile(collective->array_elements * each);
+    moves_.push_back(std::move(move));
+  }
+}
+
+void BlockModel::add_memory(const Block& local, Fusion fusion, const ElementTypes& types,
+                            std::set<std::string>& seen) {
+  const Graph& graph = local.graph;
+  const std::set<std::string> kept = seen;
+  Expr saved = 0;
+  Expr once = 0;
+  for (const TensorId id : graph.saved) {
+    const Tensor& tensor = graph.tensor(id);
+    if (tensor.shared && !seen.insert(tensor.name).second) continue;
+    (tensor.shared ? once : saved) += elements(tensor) * bytes_per_element(tensor.element, types);
+  }
+  saved_ = compile(saved);
+  saved_once_ = compile(once);
+  lifetimes_ = lifetimes_of(local, fusion, types, kept, repeat_ > 1);
+  for (const Lifetime& lifetime : lifetimes_.tensors) {
+    lifetime_bytes_.push_back(compile(lifetime.bytes));
+  }
+  Expr parameters = 0;
+  Expr trainable = 0;
+  Expr shared = 0;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.role != Role::kParameter || tensor.alias_of != kNoTensor) continue;
+    if (tensor.shared && !seen.insert("parameter " + tensor.name).second) {
+      shared += elements(tensor);
+      continue;
+    }
+    parameters += elements(tensor);
+    if (tensor.needs_gradient) trainable += elements(tensor);
+  }
+  parameters_ = compile(parameters);
+  trainable_ = compile(trainable);
+  shared_parameters_ = compile(shared);
+}
+
+BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates) const {
+  std::array<double, 7> values = {static_cast<double>(mesh.batch)};
+  for (std::size_t i = 0; i < variable_axes_.size(); ++i) {
+    values[i + 1] = static_cast<double>(mesh.size(variable_axes_[i]));
+  }
+  const Efficiency& efficiency = *rates.efficiency;
+  BlockEstimate result;
+  std::array<double, 3> attention_by_pass = {};
+  for (const Kernel& kernel : kernels_) {
+    PassEstimate& pass = result.passes[static_cast<std::size_t>(kernel.pass)];
+    const double flops = kernel.matrix_flops(values);
+    const double bytes = kernel.bytes(values);
+    const double vector = kernel.vector_flops(values);
+    pass.matrix_flops += flops;
+    pass.vector_flops += vector;
+    pass.bytes += bytes;
+    double time = 0;
+    switch (kernel.kind) {
+      case KernelKind::kProduct:
+        time = matmul_time_s(
+            efficiency,
+            {kernel.m(values), kernel.n(values), kernel.k(values), kernel.times(values)},
+            rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
+        break;
+      case KernelKind::kAttention:
+        time = attention_time_s(efficiency, flops, std::max(kernel.keys(values), 1.0), kernel.width,
+                                rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
+        attention_by_pass[static_cast<std::size_t>(kernel.pass)] += time;
+        break;
+      case KernelKind::kStream:
+        if (bytes > 0 || vector > 0) {
+          time = bytes / (efficiency.streaming_fraction * rates.memory_bytes_per_s) +
+                 efficiency.kernel_overhead_s;
+        }
+        break;
+    }
+    pass.kernels_s += time;
+  }
+  for (const Move& move : moves_) {
+    const DeviceGroup group = mesh.group(move.axes, rates.network.domain_size);
+    if (group.inside * group.across == 1) continue;
+    PassEstimate& pass = result.passes[static_cast<std::size_t>(move.pass)];
+    const SentBytes sent = sent_bytes(move.kind, move.bytes(values), group, rates.network.ring);
+    pass.sent.inside += sent.inside;
+    pass.sent.across += sent.across;
+    for (const ParallelAxis axis : kParallelAxes) {
+      // A collective over several axes is one; its bytes stand with the first.
+      if (move.axes.has(axis)) {
+        pass.sent_by_axis[static_cast<std::size_t>(axis)] += sent.total();
+        break;
+      }
+    }
+    const double time = collective_time_s({sent.inside / efficiency.link_fraction,
+                                           sent.across / efficiency.network_fraction},
+                                          rates.network, *rates.hardware) +
+                        (move.of_parameter ? 0 : efficiency.collective_overhead_s);
+    if (move.of_parameter) {
+      pass.overlappable_s += time;
+    } else {
+      pass.blocking_s += time;
+      if (move.in_attention) pass.hidden_s += time;
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    result.passes[i].hidden_s = std::min(result.passes[i].hidden_s, attention_by_pass[i]);
+  }
+  for (const StepMove& move : step_moves_) {
+    const DeviceGroup group = mesh.group(move.axes, rates.network.domain_size);
+    if (group.inside * group.across == 1) continue;
+    const SentBytes sent =
+        sent_bytes(CollectiveKind::kAllReduce, move.bytes(values), group, rates.network.ring);
+    result.step_sent.inside += sent.inside;
+    result.step_sent.across += sent.across;
+    for (const ParallelAxis axis : kParallelAxes) {
+      if (move.axes.has(axis) && mesh.size(axis) > 1) {
+        result.step_sent_by_axis[static_cast<std::size_t>(axis)] += sent.total();
+        break;
+      }
+    }
+    result.step_s += collective_time_s(
+        {sent.inside / efficiency.link_fraction, sent.across / efficiency.network_fraction},
+        rates.network, *rates.hardware);
+  }
+  std::vector<double> bytes;
+  for (const CompiledExpr& each : lifetime_bytes_) bytes.push_back(each(values));
+  result.peak_bytes = lifetimes_.peak(bytes);
+  result.saved_bytes = saved_(values);
+  result.saved_once_bytes = saved_once_(values);
+  result.parameters = parameters_(values);
+  result.trainable = trainable_(values);
+  result.shared_parameters = shared_parameters_(values);
+  return result;
+}
+
+}  // namespace flopwise

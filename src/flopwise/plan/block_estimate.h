@@ -1,0 +1,149 @@
+// One block of a program on one device of a mesh: its kernels, collectives and memory as compiled
+// formulas, and what they come to on a chip.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flopwise/cost/memory.h"
+#include "flopwise/cost/traffic.h"
+#include "flopwise/expr/compiled.h"
+#include "flopwise/graph/graph.h"
+#include "flopwise/hardware/efficiency.h"
+#include "flopwise/hardware/network.h"
+#include "flopwise/mesh/shard_graph.h"
+#include "flopwise/plan/parallelism.h"
+
+namespace flopwise {
+
+// A chip's rates in double, for one element type.
+struct ChipRates {
+  double matrix_flops_per_s = 0;
+  double vector_flops_per_s = 0;  // 0: not known
+  double memory_bytes_per_s = 0;
+  Network network;
+  const Hardware* hardware = nullptr;
+  const Efficiency* efficiency = nullptr;
+};
+// UserError where the chip lacks the type, or its memory bandwidth is not known.
+ChipRates rates_of(const Hardware& hardware, const std::string& dtype);
+
+// The sizes of a plan: what the compiled formulas leave open, and where devices lie.
+struct MeshSizes {
+  std::int64_t batch = 1;  // B: sequences of one micro-batch over all replicas
+  std::array<std::int64_t, 6> axes = {1, 1, 1, 1, 1, 1};  // by ParallelAxis
+
+  std::int64_t size(ParallelAxis axis) const { return axes[static_cast<std::size_t>(axis)]; }
+  std::int64_t product(MeshSet set) const;
+  // Devices fill the fast domains in the order tp, cp, ep, fsdp, dp (then pp).
+  DeviceGroup group(MeshSet set, std::int64_t domain_size) const;
+};
+MeshSizes mesh_sizes(const Parallelism& mesh, std::int64_t micro_batch, const TensorSplit& split);
+
+struct BytesPerElement {
+  ElementTypes types;
+  Rational parameter_gradient = 2;
+};
+
+// What one run of a block takes in one pass.
+struct PassEstimate {
+  double matrix_flops = 0;
+  double vector_flops = 0;
+  double bytes = 0;
+  double kernels_s = 0;       // at expected efficiency, one after another
+  double blocking_s = 0;      // collectives that what follows waits for: tp, ep, cp
+  double overlappable_s = 0;  // gathers of parameters and scatters of their gradients: fsdp
+  double hidden_s = 0;        // of blocking_s, what runs beside fused attention (a ring)
+  SentBytes sent;             // at one device
+  std::array<double, 6> sent_by_axis = {};  // by ParallelAxis
+
+  PassEstimate& operator+=(const PassEstimate& other);
+  PassEstimate& operator*=(double factor);
+};
+
+struct BlockEstimate {
+  std::array<PassEstimate, 3> passes;  // by Pass
+  double saved_bytes = 0;              // of one micro-batch and repeat
+  double saved_once_bytes = 0;         // by all repeats together
+  double peak_bytes = 0;               // while one repeat runs
+  double parameters = 0;               // on one device, of one repeat
+  double trainable = 0;                // of these
+  double shared_parameters = 0;        // that an earlier block holds too: a tied matrix
+  SentBytes step_sent;                 // gradients reduced once a step, of one repeat
+  double step_s = 0;
+  std::array<double, 6> step_sent_by_axis = {};
+};
+
+class BlockModel {
+ public:
+  // `assignment` outlives it no longer than the constructor. `sizes`: as the block sees them.
+  // `seen`: names of shared tensors that earlier blocks hold; extended.
+  BlockModel(const Block& block, const Sizes& sizes, const Assignment& assignment, Fusion fusion,
+             const BytesPerElement& bytes, std::set<std::string>& seen);
+
+  const std::string& name() const { return name_; }
+  bool is_layer() const { return is_layer_; }
+  std::int64_t repeat() const { return repeat_; }
+
+  BlockEstimate estimate(const MeshSizes& mesh, const ChipRates& rates) const;
+
+  // A size and the mesh axes whose product must divide it.
+  struct Division {
+    std::string label;
+    std::int64_t size;
+    MeshSet by;
+  };
+  const std::vector<Division>& divisions() const { return divisions_; }
+
+ private:
+  enum class KernelKind { kProduct, kAttention, kStream };
+  struct Kernel {
+    KernelKind kind = KernelKind::kStream;
+    Pass pass = Pass::kForward;
+    CompiledExpr matrix_flops;
+    CompiledExpr vector_flops;
+    CompiledExpr bytes;
+    CompiledExpr m, n, k, times;  // of its largest product
+    CompiledExpr keys;            // that a query of its attention sees
+    double width = 0;
+  };
+  struct Move {
+    CollectiveKind kind;
+    MeshSet axes;
+    Pass pass = Pass::kForward;
+    bool of_parameter = false;
+    bool in_attention = false;
+    CompiledExpr bytes;
+  };
+  struct StepMove {
+    MeshSet axes;
+    CompiledExpr bytes;
+  };
+
+  void add_kernels(const Graph& graph, Fusion fusion, const ElementTypes& types);
+  void add_moves(const Graph& graph, const BytesPerElement& bytes);
+  void add_memory(const Block& local, Fusion fusion, const ElementTypes& types,
+                  std::set<std::string>& seen);
+  CompiledExpr compile(const Expr& expr) const;
+
+  std::string name_;
+  bool is_layer_ = false;
+  std::int64_t repeat_ = 1;
+  Sizes sizes_;
+  std::vector<std::string> variables_;
+  std::vector<ParallelAxis> variable_axes_;
+  const Assignment* assignment_ = nullptr;
+  std::vector<Kernel> kernels_;
+  std::vector<Move> moves_;
+  std::vector<StepMove> step_moves_;
+  Lifetimes lifetimes_;
+  std::vector<CompiledExpr> lifetime_bytes_;
+  CompiledExpr saved_, saved_once_, parameters_, trainable_, shared_parameters_;
+  std::vector<Division> divisions_;
+};
+
+}  // namespace flopwise

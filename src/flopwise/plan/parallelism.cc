@@ -1,0 +1,76 @@
+#include "flopwise/plan/parallelism.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <vector>
+
+#include "flopwise/base/count.h"
+#include "flopwise/base/error.h"
+
+namespace flopwise {
+namespace {
+
+struct NamedSize {
+  const char* name;
+  std::int64_t Parallelism::*size;
+};
+constexpr std::array<NamedSize, 6> kAxes = {
+    {{"dp", &Parallelism::dp},
+     {"fsdp", &Parallelism::fsdp},
+     {"tp", &Parallelism::tp},
+     {"cp", &Parallelism::cp},
+     {"pp", &Parallelism::pp},
+     {"ep", &Parallelism::ep}}
+};
+
+}  // namespace
+
+std::int64_t Parallelism::devices() const {
+  Count product = 1;
+  for (const NamedSize& axis : kAxes) product *= Count(this->*axis.size);
+  if (product > Count(INT64_MAX)) throw OverflowError("the devices of mesh " + str());
+  return static_cast<std::int64_t>(product.value());
+}
+
+std::string Parallelism::str() const {
+  std::string text;
+  for (const NamedSize& axis : kAxes) {
+    if (this->*axis.size == 1) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", axis.name, this->*axis.size);
+  }
+  return text.empty() ? "one device" : text;
+}
+
+Parallelism parse_parallelism(std::string_view text) {
+  Parallelism result;
+  for (const MeshAxis& axis : parse_mesh(text).axes) {
+    bool known = false;
+    for (const NamedSize& named : kAxes) {
+      if (axis.name != named.name) continue;
+      result.*named.size = axis.size;
+      known = true;
+    }
+    if (!known) {
+      throw UserError(fmt::format("mesh: unknown axis {}, expected dp, fsdp, tp, cp, pp or ep",
+                                  quoted(axis.name)));
+    }
+  }
+  return result;
+}
+
+std::string describe(const TrainPlan& plan) {
+  std::string text = fmt::format("{}, micro-batch {}, remat {}", plan.mesh.str(), plan.micro_batch,
+                                 describe(plan.remat));
+  if (plan.sequence_parallel) text += ", sequence parallel";
+  if (plan.zero > 0) text += fmt::format(", zero {}", plan.zero);
+  if (plan.interleave > 1) text += fmt::format(", interleave {}", plan.interleave);
+  return text;
+}
+
+TensorSplit split_tensor_axis(std::int64_t tp, std::int64_t kv_heads) {
+  const std::int64_t keys = kv_heads > 0 ? std::gcd(tp, kv_heads) : tp;
+  return {keys, tp / keys};
+}
+
+}  // namespace flopwise

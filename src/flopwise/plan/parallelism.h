@@ -1,0 +1,50 @@
+// How many devices each parallelism takes, and what they do: one point of the planner's space.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "flopwise/graph/remat.h"
+#include "flopwise/mesh/assignment.h"
+#include "flopwise/mesh/mesh.h"
+
+namespace flopwise {
+
+struct Parallelism {
+  std::int64_t dp = 1;
+  std::int64_t fsdp = 1;
+  std::int64_t tp = 1;
+  std::int64_t cp = 1;
+  std::int64_t pp = 1;
+  std::int64_t ep = 1;
+
+  // UserError (OverflowError) where the product leaves 64 bits.
+  std::int64_t devices() const;
+  std::int64_t replicas() const { return dp * fsdp * ep; }  // that hold sequences of their own
+  std::string str() const;                                  // "dp=8,tp=8"; "one device"
+  friend bool operator==(const Parallelism&, const Parallelism&) = default;
+};
+
+// "dp=8,tp=8,pp=4": names among dp fsdp tp cp pp ep. UserError naming what else was given.
+Parallelism parse_parallelism(std::string_view text);
+
+struct TrainPlan {
+  Parallelism mesh;
+  std::int64_t micro_batch = 1;  // sequences per replica and pass
+  RematPolicy remat;
+  int zero = 0;
+  std::int64_t interleave = 1;  // stages a device holds
+  bool sequence_parallel = false;
+};
+std::string describe(const TrainPlan& plan);
+
+// tp = tk*tg: tk = gcd(K, tp) devices split the key heads, tg repeat them.
+struct TensorSplit {
+  std::int64_t keys = 1;
+  std::int64_t groups = 1;
+};
+TensorSplit split_tensor_axis(std::int64_t tp, std::int64_t kv_heads);
+
+}  // namespace flopwise

@@ -1,0 +1,56 @@
+// Every plan for a number of devices: evaluated, or rejected by a rule that is counted.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flopwise/plan/train.h"
+
+namespace flopwise {
+
+// The space is the product of its lists: all ways to write the devices as
+// dp*fsdp*tp*cp*pp*ep, times each setting.
+struct TrainSpace {
+  std::vector<Parallelism> meshes;
+  std::vector<std::int64_t> micro_batches;
+  std::vector<RematPolicy> remats;
+  std::vector<int> zeros;
+  std::vector<std::int64_t> interleaves;
+  std::vector<bool> sequence_parallel;
+
+  // Of all devices, micro-batches 1 2 4 8, every remat policy that has a name, zero 0 to 2,
+  // interleave 1 2 4, with and without sequence parallelism. A model without experts has ep = 1.
+  static TrainSpace of(std::int64_t devices, bool has_experts);
+  std::int64_t size() const;
+};
+
+// All ways to write n as an ordered product of six factors; of five (ep = 1) without experts.
+std::vector<Parallelism> factorisations(std::int64_t n, bool with_experts);
+
+enum class PlanGoal { kTime, kMemory };
+
+struct TrainSearch {
+  std::int64_t evaluated = 0;
+  std::array<std::int64_t, kPlanRuleCount> rejected = {};  // by PlanRule
+  std::int64_t too_large = 0;                              // of the evaluated: they do not fit
+  std::vector<TrainEstimate> best;                         // that fit, best first
+  std::vector<TrainEstimate> pareto;      // no other is both faster and smaller; fastest first
+  std::optional<TrainEstimate> smallest;  // where none fits: the one that lacks least
+
+  std::int64_t rejections() const;
+};
+
+// The `top` best plans of the space; by expected time, or by memory. Ties go to the simpler plan,
+// which comes first in the space. `threads`: 0 as many as the machine has.
+TrainSearch search_plans(const Trainer& trainer, const TrainSpace& space, PlanGoal goal,
+                         std::size_t top, int threads);
+
+// Why the second is worse than the first, the largest differences first: "exposed communication
+// +0.31 s, recomputation +0.12 s".
+std::string why_worse(const TrainEstimate& better, const TrainEstimate& worse);
+
+}  // namespace flopwise

@@ -1,0 +1,421 @@
+#include "flopwise/plan/train.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "flopwise/base/error.h"
+#include "flopwise/model/build.h"
+
+namespace flopwise {
+
+namespace {
+
+WorkloadRequest workload_of(const TrainRequest& request) {
+  WorkloadRequest workload;
+  workload.mode = Mode::kTrain;
+  workload.batch = request.batch;
+  workload.seq_len = request.seq_len;
+  workload.kernel = request.kernel;
+  return workload;
+}
+
+MeshSet all_axes() {
+  MeshSet all;
+  for (const ParallelAxis axis : kParallelAxes) all |= axis;
+  return all;
+}
+
+using StageField = double TrainParts::Stage::*;
+constexpr StageField kStageFields[] = {
+    &TrainParts::Stage::compute_s,       &TrainParts::Stage::exposed_s,
+    &TrainParts::Stage::serial_s,        &TrainParts::Stage::backward_s,
+    &TrainParts::Stage::recompute_flops, &TrainParts::Stage::parameters,
+    &TrainParts::Stage::trainable,       &TrainParts::Stage::shared_parameters,
+    &TrainParts::Stage::saved_bytes,     &TrainParts::Stage::step_s};
+
+}  // namespace
+
+const char* name_of(PlanRule rule) {
+  switch (rule) {
+    case PlanRule::kDevices:
+      return "devices";
+    case PlanRule::kExperts:
+      return "experts";
+    case PlanRule::kBatch:
+      return "batch";
+    case PlanRule::kZero:
+      return "zero";
+    case PlanRule::kInterleave:
+      return "interleave";
+    case PlanRule::kPipeline:
+      return "pipeline";
+    case PlanRule::kLayers:
+      return "layers";
+    case PlanRule::kSequence:
+      return "sequence_parallel";
+    case PlanRule::kPositions:
+      return "positions";
+    case PlanRule::kWidths:
+      return "widths";
+  }
+  throw InternalError("unknown rule");
+}
+
+TrainParts::Stage& TrainParts::Stage::operator+=(const Stage& other) {
+  all += other.all;
+  for (const auto field : kStageFields) this->*field += other.*field;
+  step_sent.inside += other.step_sent.inside;
+  step_sent.across += other.step_sent.across;
+  for (std::size_t i = 0; i < step_sent_by_axis.size(); ++i) {
+    step_sent_by_axis[i] += other.step_sent_by_axis[i];
+  }
+  return *this;
+}
+
+TrainParts::Stage& TrainParts::Stage::operator*=(double factor) {
+  all *= factor;
+  for (const auto field : kStageFields) this->*field *= factor;
+  step_sent.inside *= factor;
+  step_sent.across *= factor;
+  for (double& bytes : step_sent_by_axis) bytes *= factor;
+  return *this;
+}
+
+Trainer::Trainer(const Model& model, TrainRequest request)
+    : model_(model), request_(std::move(request)) {
+  workload_ = resolve(workload_of(request_), model_);
+  const DType& compute =
+      in_context("--dtype", [&]() -> const DType& { return find_dtype(request_.dtype); });
+  types_ = {compute, compute, compute};
+  rates_ = rates_of(request_.hardware, std::string(compute.name));
+  if (request_.hardware.memory_bytes) {
+    usable_memory_ = kUsableMemory * request_.hardware.memory_bytes->to_double();
+  }
+  const Recipe& recipe = request_.recipe;
+  optimizer_traffic_ =
+      (recipe.gradients + recipe.optimizer * Rational(2) + recipe.parameters).to_double();
+  const Program program = build_training_program(model_, workload_, {});
+  for (const Block& block : program.blocks) {
+    const Sizes sizes = program.sizes_of(block);
+    if (block.is_layer) {
+      layers_ += static_cast<std::int64_t>(block.repeat.eval_count(sizes, "layers").value());
+    }
+    for (const Tensor& tensor : block.graph.tensors()) {
+      if (tensor.role != Role::kParameter) continue;
+      for (const Axis& axis : tensor.axes) {
+        if (axis.name != "K" && axis.name != tensor.routed_axis) continue;
+        const auto size = static_cast<std::int64_t>(axis.size.eval_count(sizes, axis.name).value());
+        std::int64_t& common = axis.name == "K" ? kv_heads_ : experts_;
+        common = std::gcd(common, size);
+      }
+    }
+  }
+  const Cost cost = cost_of(program, {request_.fusion, types_});
+  const Convention& convention = find_convention(request_.convention);
+  const Count tokens = Count(workload_.batch) * Count(workload_.seq_len);
+  const ConventionFlops flops = flops_by(convention, cost, true, tokens, false);
+  model_flops_ = flops.model;
+}
+
+bool Trainer::splits_groups(std::int64_t tp) const {
+  return kv_heads_ > 0 && kv_heads_ % tp != 0;
+}
+
+const Trainer::Blocks& Trainer::blocks_of(const TrainPlan& plan) const {
+  const Structure key{describe(plan.remat), plan.sequence_parallel, splits_groups(plan.mesh.tp)};
+  std::unique_ptr<Blocks>& blocks = blocks_[key];
+  if (blocks) return *blocks;
+  blocks = std::make_unique<Blocks>();
+  Assignment assignment;
+  assignment.axes = all_axes();
+  if (!key.splits_groups) assignment.axes -= ParallelAxis::kTpGroups;
+  assignment.sequence_parallel = plan.sequence_parallel;
+  assignment.splits_groups = key.splits_groups;
+  const Program program = build_training_program(model_, workload_, plan.remat);
+  std::set<std::string> seen;
+  for (const Block& block : program.blocks) {
+    blocks->emplace_back(block, program.sizes_of(block), assignment, request_.fusion,
+                         BytesPerElement{types_, request_.recipe.gradients}, seen);
+  }
+  return *blocks;
+}
+
+std::optional<PlanRule> Trainer::broken_rule(const TrainPlan& plan) const {
+  const Parallelism& mesh = plan.mesh;
+  const std::int64_t sequences = mesh.replicas() * plan.micro_batch;
+  if (mesh.devices() != request_.devices) return PlanRule::kDevices;
+  if (mesh.ep > 1 && experts_ == 0) return PlanRule::kExperts;
+  if (workload_.batch % sequences != 0) return PlanRule::kBatch;
+  if (plan.zero > 0 && mesh.dp == 1) return PlanRule::kZero;
+  const bool whole_rounds = workload_.batch / sequences % mesh.pp == 0;
+  if (plan.interleave > 1 && (mesh.pp == 1 || !whole_rounds)) return PlanRule::kInterleave;
+  if (mesh.pp > 1 && model_.architecture == Architecture::kEncoderDecoder) {
+    return PlanRule::kPipeline;
+  }
+  if (mesh.pp * plan.interleave > layers_) return PlanRule::kLayers;
+  if (plan.sequence_parallel && mesh.tp == 1) return PlanRule::kSequence;
+  if (mesh.cp > 1 && workload_.seq_len % (2 * mesh.cp) != 0) return PlanRule::kPositions;
+  const BlockModel::Division* indivisible = find_indivisible(plan).division;
+  if (indivisible == nullptr) return std::nullopt;
+  const bool positions = indivisible->label == "T" || indivisible->label == "S";
+  return positions ? PlanRule::kPositions : PlanRule::kWidths;
+}
+
+Trainer::Indivisible Trainer::find_indivisible(const TrainPlan& plan) const {
+  const MeshSizes sizes = sizes_of(plan);
+  for (const BlockModel& block : blocks_of(plan)) {
+    for (const BlockModel::Division& division : block.divisions()) {
+      // A vocabulary is filled up to the next multiple.
+      if (division.label == "V" || division.size % sizes.product(division.by) == 0) continue;
+      return {&block, &division};
+    }
+  }
+  return {};
+}
+
+std::string Trainer::explain(const TrainPlan& plan, PlanRule rule) const {
+  const Parallelism& mesh = plan.mesh;
+  const std::int64_t sequences = mesh.replicas() * plan.micro_batch;
+  switch (rule) {
+    case PlanRule::kDevices:
+      return fmt::format("mesh {} has {} devices, expected the {} of --on", mesh.str(),
+                         mesh.devices(), request_.devices);
+    case PlanRule::kExperts:
+      return fmt::format("ep={}: the model has no experts, expected ep=1", mesh.ep);
+    case PlanRule::kBatch:
+      return fmt::format("{} sequences, expected a multiple of dp*fsdp*ep*micro-batch = {}",
+                         workload_.batch, sequences);
+    case PlanRule::kZero:
+      return fmt::format("zero {} shards over dp, expected dp > 1", plan.zero);
+    case PlanRule::kInterleave:
+      if (mesh.pp == 1) return fmt::format("interleave {}, expected pp > 1", plan.interleave);
+      return fmt::format("interleave {}: {} micro-batches, expected a multiple of pp = {}",
+                         plan.interleave, workload_.batch / sequences, mesh.pp);
+    case PlanRule::kPipeline:
+      return fmt::format("pp={}: expected pp=1 for an encoder-decoder", mesh.pp);
+    case PlanRule::kLayers:
+      return fmt::format("pp*interleave = {} stages, expected at most the {} layers",
+                         mesh.pp * plan.interleave, layers_);
+    case PlanRule::kSequence:
+      return "sequence parallelism: expected tp > 1";
+    case PlanRule::kPositions:
+    case PlanRule::kWidths:
+      break;
+  }
+  if (mesh.cp > 1 && workload_.seq_len % (2 * mesh.cp) != 0) {
+    return fmt::format("T = {}, expected a multiple of 2*cp = {}", workload_.seq_len, 2 * mesh.cp);
+  }
+  const auto [block, division] = find_indivisible(plan);
+  FLOPWISE_CHECK(division != nullptr, "a plan that breaks no rule");
+  return fmt::format("{} = {} (block {}), expected a multiple of {}", division->label,
+                     division->size, block->name(), sizes_of(plan).product(division->by));
+}
+
+MeshSizes Trainer::sizes_of(const TrainPlan& plan) const {
+  return mesh_sizes(plan.mesh, plan.micro_batch, split_tensor_axis(plan.mesh.tp, kv_heads_));
+}
+
+TrainParts::Stage Trainer::stage_of(const BlockEstimate& block, double repeats) const {
+  TrainParts::Stage stage;
+  for (const Pass pass : {Pass::kForward, Pass::kRecompute, Pass::kBackward}) {
+    const PassEstimate& part = block.passes[static_cast<std::size_t>(pass)];
+    // Gathers and scatters of parameters run beside the kernels of their pass.
+    const double spilled = std::max(0.0, part.overlappable_s - part.kernels_s);
+    stage.all += part;
+    stage.compute_s += part.kernels_s;
+    stage.exposed_s += part.blocking_s - part.hidden_s + spilled;
+    stage.serial_s += part.kernels_s + part.blocking_s + part.overlappable_s;
+    if (pass != Pass::kForward) stage.backward_s += part.kernels_s;
+    if (pass == Pass::kRecompute) stage.recompute_flops += part.matrix_flops;
+  }
+  stage.parameters = block.parameters;
+  stage.trainable = block.trainable;
+  stage.shared_parameters = block.shared_parameters;
+  stage.saved_bytes = block.saved_bytes;
+  stage.step_sent = block.step_sent;
+  stage.step_s = block.step_s;
+  stage.step_sent_by_axis = block.step_sent_by_axis;
+  stage *= repeats;
+  stage.saved_bytes += block.saved_once_bytes;
+  return stage;
+}
+
+TrainParts Trainer::parts_of(const TrainPlan& plan) const {
+  const MeshSizes sizes = sizes_of(plan);
+  TrainParts parts;
+  bool before_layers = true;
+  for (const BlockModel& block : blocks_of(plan)) {
+    if (block.is_layer()) before_layers = false;
+    TrainParts::Stage& stage = block.is_layer() ? parts.layers
+                               : before_layers  ? parts.before
+                                                : parts.behind;
+    const BlockEstimate estimate = block.estimate(sizes, rates_);
+    stage += stage_of(estimate, static_cast<double>(block.repeat()));
+    parts.peak_bytes = std::max(parts.peak_bytes, estimate.peak_bytes - estimate.saved_bytes);
+  }
+  return parts;
+}
+
+// Stages of whole layers: some have one more; the busiest device gets as few of these as can be.
+std::int64_t Trainer::held_layers(const TrainPlan& plan) const {
+  const std::int64_t stages = plan.mesh.pp * plan.interleave;
+  const std::int64_t longer = layers_ % stages;
+  return plan.interleave * (layers_ / stages) + (longer + plan.mesh.pp - 1) / plan.mesh.pp;
+}
+
+namespace {
+
+// The stages of a device of the pipeline, its first or its last one.
+TrainParts::Stage device_of(const TrainParts& parts, double share, bool is_first, bool is_last) {
+  TrainParts::Stage device = parts.layers;
+  device *= share;
+  if (is_first) device += parts.before;
+  if (is_last) device += parts.behind;
+  // A tied matrix is held at both ends.
+  if (!is_first || !is_last) {
+    device.parameters += device.shared_parameters;
+    device.trainable += device.shared_parameters;
+  }
+  return device;
+}
+
+}  // namespace
+
+TrainEstimate Trainer::compose(const TrainPlan& plan, const TrainParts& parts) const {
+  const Parallelism& mesh = plan.mesh;
+  TrainEstimate result;
+  result.plan = plan;
+  result.micro_batches = workload_.batch / (mesh.replicas() * plan.micro_batch);
+  const auto micro_batches = static_cast<double>(result.micro_batches);
+  const auto pp = static_cast<double>(mesh.pp);
+  const auto interleave = static_cast<double>(plan.interleave);
+  const double share = static_cast<double>(held_layers(plan)) / static_cast<double>(layers_);
+  const bool piped = mesh.pp > 1;
+  const TrainParts::Stage first = device_of(parts, share, true, !piped);
+  const TrainParts::Stage last = piped ? device_of(parts, share, false, true) : first;
+  const TrainParts::Stage& busiest = last.serial_s > first.serial_s ? last : first;
+
+  // Every micro-batch once more for each stage to fill: (pp - 1)/interleave of them.
+  const double rounds = micro_batches + (pp - 1) / interleave;
+  result.bubble_fraction = (rounds - micro_batches) / rounds;
+  const double hop_s = piped ? pipeline_hop_s(plan) : 0;
+  if (piped) result.pipeline_bytes = 2 * stream_bytes(plan) * micro_batches * interleave;
+
+  const double optimizer_shards = plan.zero >= 1 ? static_cast<double>(mesh.dp) : 1;
+  const double gradient_shards = plan.zero >= 2 ? static_cast<double>(mesh.dp) : 1;
+  const double trainable = std::max(first.trainable, last.trainable);
+  const double optimizer_bytes = trainable / optimizer_shards * optimizer_traffic_;
+  result.optimizer_s =
+      optimizer_bytes / (rates_.efficiency->streaming_fraction * rates_.memory_bytes_per_s);
+
+  result.bound = bound_of(busiest, micro_batches, rounds, optimizer_bytes);
+  result.step_time_s.lower = result.bound.largest();
+  // The gradients of dp are reduced while the last micro-batch still runs backward.
+  const double step_exposed = std::max(0.0, busiest.step_s - busiest.backward_s);
+  result.exposed_communication_s = (busiest.exposed_s + hop_s) * rounds + step_exposed;
+  result.step_time_s.expected =
+      busiest.compute_s * rounds + result.exposed_communication_s + result.optimizer_s;
+  result.step_time_s.upper =
+      (busiest.serial_s + hop_s) * rounds + busiest.step_s + result.optimizer_s;
+
+  for (std::size_t i = 0; i < result.wire_bytes.size(); ++i) {
+    result.wire_bytes[i] =
+        busiest.all.sent_by_axis[i] * micro_batches + busiest.step_sent_by_axis[i];
+  }
+  const double all_flops =
+      parts.before.all.matrix_flops + parts.layers.all.matrix_flops + parts.behind.all.matrix_flops;
+  result.hardware_flops = all_flops * micro_batches * static_cast<double>(request_.devices) / pp;
+
+  // One forward, one backward: the first stage waits for pp micro-batches, with several stages a
+  // device for (pp - 1)/interleave more (Korthikanti et al. 2022, section 4.2.3).
+  const double waiting = interleave > 1 ? pp + (pp - 1) / interleave : pp;
+  TrainMemory& memory = result.memory;
+  const Recipe& recipe = request_.recipe;
+  memory.parameters = std::max(first.parameters, last.parameters) * recipe.parameters.to_double();
+  memory.gradients = trainable * recipe.gradients.to_double() / gradient_shards;
+  memory.optimizer = trainable * recipe.optimizer.to_double() / optimizer_shards;
+  memory.activations =
+      std::max(first.saved_bytes * std::min(micro_batches, waiting), last.saved_bytes);
+  memory.workspace = parts.peak_bytes;
+  result.fits = usable_memory_ == 0 || memory.total() <= usable_memory_;
+  return result;
+}
+
+TrainBound Trainer::bound_of(const TrainParts::Stage& device, double micro_batches, double rounds,
+                             double optimizer_bytes) const {
+  TrainBound bound;
+  bound.matrix_s = device.all.matrix_flops * rounds / rates_.matrix_flops_per_s;
+  if (rates_.vector_flops_per_s > 0) {
+    bound.vector_s = device.all.vector_flops * rounds / rates_.vector_flops_per_s;
+  }
+  bound.memory_s = (device.all.bytes * rounds + optimizer_bytes) / rates_.memory_bytes_per_s;
+  const auto link_s = [](double bytes, double rate) { return bytes > 0 ? bytes / rate : 0; };
+  bound.network_s =
+      std::max(link_s(device.all.sent.inside * micro_batches + device.step_sent.inside,
+                      rates_.network.inside_bytes_per_s),
+               link_s(device.all.sent.across * micro_batches + device.step_sent.across,
+                      rates_.network.across_bytes_per_s));
+  return bound;
+}
+
+double TrainBound::largest() const {
+  return std::max({matrix_s, vector_s, memory_s, network_s});
+}
+
+const char* TrainBound::name() const {
+  const double most = largest();
+  if (most == matrix_s) return "matrix";
+  if (most == memory_s) return "memory";
+  return most == vector_s ? "vector" : "network";
+}
+
+// The residual stream of a micro-batch, as a device holds it.
+double Trainer::stream_bytes(const TrainPlan& plan) const {
+  const double positions = static_cast<double>(workload_.seq_len) /
+                           static_cast<double>(plan.mesh.cp) /
+                           (plan.sequence_parallel ? static_cast<double>(plan.mesh.tp) : 1);
+  return static_cast<double>(plan.micro_batch) * positions * static_cast<double>(model_.d_model) *
+         flopwise::bytes_per_element(types_.compute).to_double();
+}
+
+// To the next stage and its gradient back, for every stage that a device holds.
+double Trainer::pipeline_hop_s(const TrainPlan& plan) const {
+  const DeviceGroup group =
+      place_group(request_.devices / plan.mesh.pp, plan.mesh.pp, rates_.network.domain_size);
+  const double bytes = stream_bytes(plan);
+  const Efficiency& efficiency = *rates_.efficiency;
+  const SentBytes sent = group.across > 1 ? SentBytes{0, bytes / efficiency.network_fraction}
+                                          : SentBytes{bytes / efficiency.link_fraction, 0};
+  return 2 * static_cast<double>(plan.interleave) *
+         collective_time_s(sent, rates_.network, *rates_.hardware);
+}
+
+std::optional<TrainRun> run_of(const TrainRequest& request, const Workload& workload,
+                               double step_time_s) {
+  if (!request.tokens) return std::nullopt;
+  TrainRun run;
+  run.tokens = *request.tokens;
+  const double step_tokens =
+      static_cast<double>(workload.batch) * static_cast<double>(workload.seq_len);
+  const double steps = std::ceil(run.tokens.to_double() / step_tokens);
+  run.time_s = steps * step_time_s;
+  const auto devices = static_cast<double>(request.devices);
+  run.device_hours = run.time_s / 3600 * devices;
+  const std::optional<double> price =
+      request.price_usd_per_hour ? request.price_usd_per_hour
+      : request.hardware.price_usd_per_hour
+          ? std::optional(request.hardware.price_usd_per_hour->to_double())
+          : std::nullopt;
+  if (price) run.cost_usd = run.device_hours * *price;
+  if (request.hardware.tdp_w) {
+    run.energy_J = request.hardware.tdp_w->to_double() * devices * run.time_s;
+  }
+  return run;
+}
+
+}  // namespace flopwise

@@ -1,0 +1,396 @@
+#include "flopwise/report/train_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "flopwise/base/error.h"
+#include "flopwise/base/text_table.h"
+#include "flopwise/base/units.h"
+
+namespace flopwise {
+namespace {
+
+TrainPlan given_plan(const PlanRequest& request) {
+  TrainPlan plan;
+  plan.mesh = *request.mesh;
+  plan.micro_batch = request.micro_batch.value_or(1);
+  plan.remat = request.remat.value_or(RematPolicy{});
+  plan.zero = request.zero.value_or(0);
+  plan.interleave = request.interleave.value_or(1);
+  plan.sequence_parallel = request.sequence_parallel.value_or(false);
+  return plan;
+}
+
+// The space in which what was asked for stands fixed.
+TrainSpace space_of(const Trainer& trainer, const PlanRequest& request) {
+  TrainSpace space = TrainSpace::of(trainer.request().devices, trainer.has_experts());
+  if (request.micro_batch) space.micro_batches = {*request.micro_batch};
+  if (request.remat) space.remats = {*request.remat};
+  if (request.zero) space.zeros = {*request.zero};
+  if (request.interleave) space.interleaves = {*request.interleave};
+  if (request.sequence_parallel) space.sequence_parallel = {*request.sequence_parallel};
+  return space;
+}
+
+void estimate_given(const Trainer& trainer, const PlanRequest& request, TrainAnswer& answer) {
+  const TrainPlan plan = given_plan(request);
+  if (const std::optional<PlanRule> rule = trainer.broken_rule(plan)) {
+    throw UserError("train: " + trainer.explain(plan, *rule));
+  }
+  answer.estimate = trainer.estimate(plan);
+  if (answer.estimate.fits) return;
+  // On the same mesh with other settings, else anywhere.
+  TrainSpace space = TrainSpace::of(trainer.request().devices, trainer.has_experts());
+  const TrainSpace all = space;
+  space.meshes = {plan.mesh};
+  TrainSearch near = search_plans(trainer, space, request.goal, 1, 0);
+  if (near.best.empty()) near = search_plans(trainer, all, request.goal, 1, 0);
+  if (!near.best.empty()) answer.nearest_that_fits = near.best.front();
+}
+
+void search_best(const Trainer& trainer, const PlanRequest& request, TrainAnswer& answer) {
+  const TrainSpace space = space_of(trainer, request);
+  answer.search = search_plans(trainer, space, request.goal, request.top, 0);
+  const TrainSearch& search = *answer.search;
+  if (!search.best.empty()) {
+    answer.estimate = search.best.front();
+  } else if (search.smallest) {
+    answer.estimate = *search.smallest;
+  } else {
+    std::string rules;
+    for (int i = 0; i < kPlanRuleCount; ++i) {
+      const std::int64_t count = search.rejected[static_cast<std::size_t>(i)];
+      if (count == 0) continue;
+      rules += fmt::format("{}{} by {}", rules.empty() ? "" : ", ", count,
+                           name_of(static_cast<PlanRule>(i)));
+    }
+    throw UserError(
+        fmt::format("train: no plan of {} is possible: rejected {}", space.size(), rules));
+  }
+}
+
+Json bytes(double value) {
+  return Json(Count(static_cast<std::int64_t>(std::llround(value))));
+}
+
+Json time_json(const TimeRange& time) {
+  Json json = Json::object();
+  json.add("lower", time.lower).add("expected", time.expected).add("upper", time.upper);
+  return json;
+}
+
+Json plan_json(const TrainPlan& plan) {
+  Json mesh = Json::object();
+  mesh.add("dp", plan.mesh.dp)
+      .add("fsdp", plan.mesh.fsdp)
+      .add("tp", plan.mesh.tp)
+      .add("cp", plan.mesh.cp)
+      .add("pp", plan.mesh.pp)
+      .add("ep", plan.mesh.ep);
+  Json json = Json::object();
+  json.add("mesh", std::move(mesh))
+      .add("micro_batch", plan.micro_batch)
+      .add("remat", describe(plan.remat))
+      .add("zero", plan.zero)
+      .add("interleave", plan.interleave)
+      .add("sequence_parallel", plan.sequence_parallel);
+  return json;
+}
+
+double capacity_of(const TrainAnswer& answer) {
+  const std::optional<Count>& memory = answer.trainer->request().hardware.memory_bytes;
+  return memory ? memory->to_double() : 0;
+}
+
+Json memory_json(const TrainAnswer& answer) {
+  const TrainMemory& memory = answer.estimate.memory;
+  Json json = Json::object();
+  json.add("parameters", bytes(memory.parameters))
+      .add("gradients", bytes(memory.gradients))
+      .add("optimizer", bytes(memory.optimizer))
+      .add("activations", bytes(memory.activations))
+      .add("workspace", bytes(memory.workspace))
+      .add("total", bytes(memory.total()));
+  const double capacity = capacity_of(answer);
+  json.add("capacity", capacity > 0 ? bytes(capacity) : Json(nullptr));
+  json.add("usable", capacity > 0 ? bytes(answer.trainer->usable_memory()) : Json(nullptr));
+  return json;
+}
+
+// tp is tk*tg where its devices outnumber the key heads; a reader knows the two together.
+struct AxisBytes {
+  const char* name;
+  double bytes;
+};
+std::vector<AxisBytes> wire_bytes(const TrainEstimate& estimate) {
+  const auto of = [&](ParallelAxis axis) {
+    return estimate.wire_bytes[static_cast<std::size_t>(axis)];
+  };
+  return {
+      {"dp",   of(ParallelAxis::kDp)                              },
+      {"fsdp", of(ParallelAxis::kFsdp)                            },
+      {"tp",   of(ParallelAxis::kTp) + of(ParallelAxis::kTpGroups)},
+      {"cp",   of(ParallelAxis::kCp)                              },
+      {"pp",   estimate.pipeline_bytes                            },
+      {"ep",   of(ParallelAxis::kEp)                              },
+  };
+}
+
+Json search_json(const TrainSearch& search) {
+  Json rejected = Json::object();
+  for (int i = 0; i < kPlanRuleCount; ++i) {
+    rejected.add(name_of(static_cast<PlanRule>(i)), search.rejected[static_cast<std::size_t>(i)]);
+  }
+  Json json = Json::object();
+  json.add("evaluated", search.evaluated)
+      .add("too_large", search.too_large)
+      .add("rejected", std::move(rejected))
+      .add("pruned", 0);
+  return json;
+}
+
+const TrainEstimate* runner_up(const TrainAnswer& answer) {
+  if (!answer.search || answer.search->best.size() < 2) return nullptr;
+  return &answer.search->best[1];
+}
+
+Json listed(const TrainEstimate& estimate) {
+  Json json = Json::object();
+  json.add("plan", plan_json(estimate.plan))
+      .add("step_time_s", time_json(estimate.step_time_s))
+      .add("memory_bytes", bytes(estimate.memory.total()));
+  return json;
+}
+
+std::string money(double usd) {
+  return usd < 1000 ? fmt::format("${:.2f}", usd) : "$" + format_si(usd, "");
+}
+
+std::string seconds(double time_s) {
+  if (time_s < 120) return format_si(time_s, "s");
+  if (time_s < 2 * 3600) return fmt::format("{:.1f} min", time_s / 60);
+  if (time_s < 2 * 86400) return fmt::format("{:.1f} h", time_s / 3600);
+  return fmt::format("{:.1f} days", time_s / 86400);
+}
+
+}  // namespace
+
+TrainAnswer answer_train(const Model& model, const TrainRequest& request, const PlanRequest& plan) {
+  TrainAnswer answer;
+  answer.trainer = std::make_shared<const Trainer>(model, request);
+  const Trainer& trainer = *answer.trainer;
+  if (plan.mesh) {
+    estimate_given(trainer, plan, answer);
+  } else {
+    search_best(trainer, plan, answer);
+  }
+  const double step_s = answer.estimate.step_time_s.expected;
+  const double available =
+      trainer.peak_flops_per_s() * static_cast<double>(request.devices) * step_s;
+  answer.mfu = trainer.model_flops().to_double() / available;
+  answer.hfu = answer.estimate.hardware_flops / available;
+  const Workload& workload = trainer.workload();
+  answer.tokens_per_s =
+      static_cast<double>(workload.batch) * static_cast<double>(workload.seq_len) / step_s;
+  answer.run = run_of(request, workload, step_s);
+  return answer;
+}
+
+Json train_json(const TrainAnswer& answer) {
+  const TrainEstimate& estimate = answer.estimate;
+  const TrainRequest& request = answer.trainer->request();
+  Json wire = Json::object();
+  for (const AxisBytes& axis : wire_bytes(estimate)) wire.add(axis.name, bytes(axis.bytes));
+  Json run = nullptr;
+  if (answer.run) {
+    run = Json::object();
+    run.add("tokens", answer.run->tokens)
+        .add("time_s", answer.run->time_s)
+        .add("device_hours", answer.run->device_hours)
+        .add("cost_usd", answer.run->cost_usd)
+        .add("energy_J", answer.run->energy_J);
+  }
+  Json json = Json::object();
+  json.add("schema", 1)
+      .add("model", answer.trainer->model().name)
+      .add("hardware", request.hardware.name)
+      .add("devices", request.devices)
+      .add("convention", request.convention)
+      .add("recipe", request.recipe.name)
+      .add("plan", plan_json(estimate.plan))
+      .add("step_time_s", time_json(estimate.step_time_s))
+      .add("mfu", answer.mfu)
+      .add("hfu", answer.hfu)
+      .add("bound", estimate.bound.name())
+      .add("tokens_per_s", answer.tokens_per_s)
+      .add("micro_batches", estimate.micro_batches)
+      .add("bubble_fraction", estimate.bubble_fraction)
+      .add("exposed_communication_s", estimate.exposed_communication_s)
+      .add("memory_bytes", memory_json(answer))
+      .add("fits", estimate.fits)
+      .add("wire_bytes", std::move(wire))
+      .add("run", std::move(run));
+  json.add("search", answer.search ? search_json(*answer.search) : Json(nullptr));
+  Json runner = nullptr;
+  if (const TrainEstimate* second = runner_up(answer)) {
+    runner = listed(*second);
+    runner.add("why", why_worse(estimate, *second));
+  }
+  json.add("runner_up", std::move(runner));
+  if (answer.search) {
+    Json top = Json::array();
+    for (const TrainEstimate& each : answer.search->best) top.push(listed(each));
+    Json pareto = Json::array();
+    for (const TrainEstimate& each : answer.search->pareto) pareto.push(listed(each));
+    json.add("top", std::move(top)).add("pareto", std::move(pareto));
+  }
+  json.add("nearest_that_fits",
+           answer.nearest_that_fits ? listed(*answer.nearest_that_fits) : Json(nullptr));
+  return json;
+}
+
+namespace {
+
+void add_memory_rows(const TrainAnswer& answer, TextTable& table) {
+  const TrainMemory& memory = answer.estimate.memory;
+  const auto row = [&](const char* name, double value, const std::string& note) {
+    table.add_row({name, format_binary(value), note});
+  };
+  const Recipe& recipe = answer.trainer->request().recipe;
+  row("  parameters", memory.parameters, fmt::format("{} B each", recipe.parameters.str()));
+  row("  gradients", memory.gradients, fmt::format("{} B each", recipe.gradients.str()));
+  row("  optimizer", memory.optimizer, fmt::format("{} B each", recipe.optimizer.str()));
+  row("  activations", memory.activations, "saved for the backward pass");
+  row("  workspace", memory.workspace, "of the largest block while it runs");
+  const double capacity = capacity_of(answer);
+  std::string verdict = "the chip's memory is not known";
+  if (capacity > 0) {
+    const double left = answer.trainer->usable_memory() - memory.total();
+    verdict = fmt::format("{} {} {} usable, {:.0f} % of {}", format_binary(std::abs(left)),
+                          left >= 0 ? "to spare of" : "more than the",
+                          format_binary(answer.trainer->usable_memory()), 100 * kUsableMemory,
+                          format_binary(capacity));
+  }
+  row("memory", memory.total(), verdict);
+}
+
+std::string search_text(const TrainAnswer& answer) {
+  const TrainSearch& search = *answer.search;
+  std::string text = fmt::format(
+      "\nsearch: {} plans, {} evaluated ({} too large), {} rejected (",
+      Count(search.evaluated + search.rejections()).grouped(), Count(search.evaluated).grouped(),
+      Count(search.too_large).grouped(), Count(search.rejections()).grouped());
+  bool first = true;
+  for (int i = 0; i < kPlanRuleCount; ++i) {
+    const std::int64_t count = search.rejected[static_cast<std::size_t>(i)];
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}", first ? "" : ", ", name_of(static_cast<PlanRule>(i)),
+                        Count(count).grouped());
+    first = false;
+  }
+  text += ")\n";
+  if (const TrainEstimate* second = runner_up(answer)) {
+    text += fmt::format("runner-up: {}: {}\n", describe(second->plan),
+                        why_worse(answer.estimate, *second));
+  }
+  return text;
+}
+
+std::string top_table(const std::vector<TrainEstimate>& plans) {
+  TextTable table({
+      {"plan",          Align::kLeft },
+      {"step",          Align::kRight},
+      {"memory",        Align::kRight},
+      {"bubble",        Align::kRight},
+      {"exposed comm.", Align::kRight},
+  });
+  for (const TrainEstimate& each : plans) {
+    table.add_row({describe(each.plan), format_si(each.step_time_s.expected, "s"),
+                   format_binary(each.memory.total()), format_percent(each.bubble_fraction),
+                   format_si(each.exposed_communication_s, "s")});
+  }
+  return "\n" + table.str();
+}
+
+}  // namespace
+
+std::string train_text(const TrainAnswer& answer, Explain explain) {
+  const TrainEstimate& estimate = answer.estimate;
+  const Trainer& trainer = *answer.trainer;
+  const TrainRequest& request = trainer.request();
+  const Workload& workload = trainer.workload();
+  const Count tokens = Count(workload.batch) * Count(workload.seq_len);
+  std::string text = fmt::format(
+      "{} on {} x {}, {} sequences of {} = {} tokens a step, {}, recipe {}\nplan: {}\n\n",
+      trainer.model().name, Count(request.devices).grouped(), request.hardware.name,
+      Count(workload.batch).grouped(), Count(workload.seq_len).grouped(), tokens.grouped(),
+      request.dtype, request.recipe.name, describe(estimate.plan));
+  TextTable table({
+      {"", Align::kLeft },
+      {"", Align::kRight},
+      {"", Align::kLeft }
+  });
+  const TimeRange& time = estimate.step_time_s;
+  table.add_row({"step time, expected", seconds(time.expected),
+                 fmt::format("at least {} ({}-bound), at most {}", seconds(time.lower),
+                             estimate.bound.name(), seconds(time.upper))});
+  table.add_row(
+      {"MFU", format_percent(answer.mfu),
+       fmt::format("convention {}; HFU {}", request.convention, format_percent(answer.hfu))});
+  table.add_row(
+      {"tokens a second", format_si(answer.tokens_per_s, ""),
+       fmt::format("{} a device",
+                   format_si(answer.tokens_per_s / static_cast<double>(request.devices), ""))});
+  table.add_row({"micro-batches", Count(estimate.micro_batches).grouped(),
+                 fmt::format("pipeline bubble {}", format_percent(estimate.bubble_fraction))});
+  table.add_row(
+      {"exposed communication", seconds(estimate.exposed_communication_s),
+       format_percent(estimate.exposed_communication_s / time.expected) + " of the step"});
+  table.add_row({"optimizer", seconds(estimate.optimizer_s), ""});
+  for (const AxisBytes& axis : wire_bytes(estimate)) {
+    if (axis.bytes == 0) continue;
+    table.add_row(
+        {fmt::format("sent over {}", axis.name), format_si(axis.bytes, "B"), "a device and step"});
+  }
+  add_memory_rows(answer, table);
+  if (answer.run) {
+    const TrainRun& run = *answer.run;
+    table.add_row({"run", seconds(run.time_s), format_si(run.tokens.to_double(), "tokens")});
+    table.add_row({"  device-hours", format_si(run.device_hours, ""),
+                   run.cost_usd ? money(*run.cost_usd) : "no price known (--price)"});
+    if (run.energy_J) {
+      table.add_row({"  energy", format_si(*run.energy_J / 3.6e6 * 1e3, "Wh"),
+                     "at the chip's TDP, no cooling"});
+    }
+  }
+  text += table.str();
+  if (explain == Explain::kYes) {
+    const TrainBound& bound = estimate.bound;
+    text += fmt::format(
+        "\nat peak rates, each by itself: matrix units {}, vector units {}, memory {}, links {}\n"
+        "expected: kernels {} + exposed communication {} + optimizer {}\n",
+        seconds(bound.matrix_s),
+        bound.vector_s > 0 ? seconds(bound.vector_s) : "not known (no vector rate)",
+        seconds(bound.memory_s), seconds(bound.network_s),
+        seconds(time.expected - estimate.exposed_communication_s - estimate.optimizer_s),
+        seconds(estimate.exposed_communication_s), seconds(estimate.optimizer_s));
+  }
+  if (answer.search) text += search_text(answer);
+  if (answer.search && answer.search->best.size() > 2) text += top_table(answer.search->best);
+  if (!estimate.fits) {
+    text += answer.search ? "\nno plan fits; this one lacks least\n" : "\nthis plan does not fit\n";
+    if (answer.nearest_that_fits) {
+      text += fmt::format("the fastest that fits: {}: step {}, memory {}\n",
+                          describe(answer.nearest_that_fits->plan),
+                          seconds(answer.nearest_that_fits->step_time_s.expected),
+                          format_binary(answer.nearest_that_fits->memory.total()));
+    } else if (!answer.search) {
+      text += "no plan on these devices fits\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace flopwise
