@@ -18,13 +18,14 @@ namespace flopwise {
 namespace {
 
 // Families whose matrices under the names of GPT-2 are stored transposed, as its Conv1D has them.
-constexpr std::string_view kConv1dFamilies[] = {"gpt2", "letters"};
-// By number.
+constexpr std::string_view kConv1dFamilies[] = {"gpt2", "letters", "vision-encoder-decoder"};
+// Which of two lists of layers, and the number in it.
+using LayerKey = std::pair<bool, std::int64_t>;
 struct StoredLayer {
-  std::int64_t number = 0;
+  LayerKey key;
   std::vector<Item> items;
 };
-using Layers = std::map<std::int64_t, StoredLayer>;
+using Layers = std::map<LayerKey, StoredLayer>;
 
 // What the file stores of one stack.
 struct StoredStack {
@@ -32,16 +33,17 @@ struct StoredStack {
   std::vector<Item> outside;
   StoredLayer* last = nullptr;  // the layer of the tensor before: mostly also of the next
 
-  std::vector<Item>& items_of(std::optional<std::int64_t> layer) {
+  std::vector<Item>& items_of(bool is_second, std::optional<std::int64_t> layer) {
     if (!layer) return outside;
-    if (last == nullptr || last->number != *layer) {
-      last = &layers[*layer];
-      last->number = *layer;
+    const LayerKey key = {is_second, *layer};
+    if (last == nullptr || last->key != key) {
+      last = &layers[key];
+      last->key = key;
     }
     return last->items;
   }
 };
-constexpr StackId kStacks[] = {StackId::kMain, StackId::kEncoder, StackId::kTower};
+constexpr StackId kStacks[] = {StackId::kMain, StackId::kEncoder, StackId::kTower, StackId::kAudio};
 
 class Checker {
  public:
@@ -94,12 +96,22 @@ class Checker {
       rows_.add_besides(BesidesKind::kBuffer, item, std::string(item.name->comment));
     } else if (item.name->kind == NameKind::kMtp) {
       rows_.add_besides(BesidesKind::kMtp, item, "multi-token prediction");
-    } else if (item.name->stack == StackId::kTower && !has(StackId::kTower)) {
-      rows_.add_extra(item, "the model has no tower");
+    } else if (item.name->kind == NameKind::kOther && has(StackId::kAudio)) {
+      rows_.add_besides(BesidesKind::kOtherModel, item, std::string(item.name->comment));
+    } else if (const auto stack = stack_of(*item.name)) {
+      stored(*stack).items_of(item.name->is_second, name.layer).push_back(item);
     } else {
-      StoredStack& stack = stored(has(item.name->stack) ? item.name->stack : StackId::kMain);
-      stack.items_of(name.layer).push_back(item);
+      rows_.add_extra(item, "the model has no tower");
     }
+  }
+
+  // Where the model has it: one that has no encoder beside its layers calls those so, and what is
+  // behind a tower is behind the one that there is.
+  std::optional<StackId> stack_of(const NamePattern& name) const {
+    if (has(name.stack)) return name.stack;
+    if (name.stack == StackId::kEncoder) return StackId::kMain;
+    if (name.stack == StackId::kTower && has(StackId::kAudio)) return StackId::kAudio;
+    return std::nullopt;
   }
 
   // Originals before their copies.
@@ -134,16 +146,20 @@ class Checker {
       kinds.push_back({&kind, kind.repeat, PlaceMatcher(kind.parameters, stack, context_)});
       count += kind.repeat;
     }
-    std::vector<std::int64_t> open;
-    for (const auto& [number, layer] : layers) {
-      if (number >= count) {
-        behind_the_last(number, count, layer.items);
+    std::vector<LayerKey> open;
+    for (const auto& [key, layer] : layers) {
+      if (key.second >= count) {
+        behind_the_last(key.second, count, layer.items);
       } else if (!match_exactly(kinds, stack, layer.items)) {
-        open.push_back(number);
+        open.push_back(key);
       }
     }
-    for (const std::int64_t number : open)
-      match_nearest(kinds, stack, number, layers.at(number).items);
+    for (const LayerKey& key : open) {
+      const std::vector<Item>& items = layers.at(key).items;
+      if (!match_nearest(kinds, stack, key.second, items)) {
+        behind_the_last(key.second, count, items);
+      }
+    }
     for (const OpenKind& kind : kinds) {
       if (kind.left == 0) continue;
       const Slots slots(kind.kind->parameters);
@@ -166,7 +182,8 @@ class Checker {
     return false;
   }
 
-  void match_nearest(std::vector<OpenKind>& kinds, StackId stack, std::int64_t number,
+  // False where two lists of layers have more than the model.
+  bool match_nearest(std::vector<OpenKind>& kinds, StackId stack, std::int64_t number,
                      const std::vector<Item>& items) {
     OpenKind* nearest = nullptr;
     std::optional<PlaceFindings> best;
@@ -177,9 +194,11 @@ class Checker {
       nearest = &kind;
       best = std::move(found);
     }
-    nearest->left -= 1;  // numbers below the count of layers are at most that many
+    if (nearest == nullptr) return false;
+    nearest->left -= 1;
     for (const Slot& slot : best->slots.all()) missing_.note({slot, stack, number, 1, true});
     commit(*std::move(best), stack);
+    return true;
   }
 
   void behind_the_last(std::int64_t number, std::int64_t count, const std::vector<Item>& items) {

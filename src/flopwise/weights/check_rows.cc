@@ -166,6 +166,7 @@ void CheckRows::explain_difference() {
       {"buffers of the code",                besides_elements(BesidesKind::kBuffer)      },
       {"scales, zeros and maps",             besides_elements(BesidesKind::kQuantisation)},
       {"multi-token prediction",             besides_elements(BesidesKind::kMtp)         },
+      {"other models",                       besides_elements(BesidesKind::kOtherModel)  },
       {"several weights in an element",      packing                                     },
       {"missing",                            Count(0) - missing                          },
       {"extra",                              extra                                       },
