@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "flopwise/base/contains.h"
+#include "flopwise/base/error.h"
 #include "flopwise/weights/check_rows.h"
 #include "flopwise/weights/missing.h"
 #include "flopwise/weights/place_matcher.h"
@@ -44,6 +45,14 @@ struct StoredStack {
   }
 };
 constexpr StackId kStacks[] = {StackId::kMain, StackId::kEncoder, StackId::kTower, StackId::kAudio};
+
+void refuse_unknown_names(const Model& model) {
+  if (model.family != "mixformer-sequential") return;
+  throw UserError(
+      fmt::format("{}: the tensors of model_type '{}' cannot be compared by name: their "
+                  "embedding and head are numbered as layers",
+                  model.name, model.family));
+}
 
 class Checker {
  public:
@@ -257,6 +266,7 @@ class Checker {
 }  // namespace
 
 WeightCheck check_weights(const Model& model, const Checkpoint& checkpoint) {
+  refuse_unknown_names(model);
   return Checker(model, checkpoint).check();
 }
 

@@ -14,6 +14,7 @@
 #include "flopwise/weights/layer_names_rows.h"
 #include "flopwise/weights/made_checkpoint.h"
 #include "flopwise/weights/names.h"
+#include "flopwise/weights/plain_names_rows.h"
 #include "flopwise/weights/tower_names_rows.h"
 #include "tests/testing.h"
 
@@ -24,6 +25,7 @@ using namespace made;
 
 std::vector<FamilyRow> all_rows() {
   std::vector<FamilyRow> rows(std::begin(kFamilyRows), std::end(kFamilyRows));
+  rows.insert(rows.end(), std::begin(kPlainRows), std::end(kPlainRows));
   rows.insert(rows.end(), std::begin(kLayerRows), std::end(kLayerRows));
   rows.insert(rows.end(), std::begin(kTowerRows), std::end(kTowerRows));
   return rows;
@@ -153,6 +155,21 @@ TEST(FamilyNames, NamesOfLargeTowers) {
       EXPECT_FALSE(check_names(less).agrees());
     }
   }
+}
+
+TEST(FamilyNames, NamesThatSayTooLittleAreRefused) {
+  const Model model =
+      model_from_config(parse_json(R"({"model_type": "mixformer-sequential", "n_embd": 8,
+        "n_head": 2, "n_layer": 2, "n_positions": 7, "rotary_dim": 2, "vocab_size": 11})",
+                                   "tiny"),
+                        "tiny");
+  EXPECT_EQ(user_error_of([&] {
+              check(model, {
+                               {"layers.0.wte.weight", {11, 8}}
+              });
+            }),
+            "tiny: the tensors of model_type 'mixformer-sequential' cannot be compared by name: "
+            "their embedding and head are numbered as layers");
 }
 
 // A text model whose file has a tower, and the other way round.

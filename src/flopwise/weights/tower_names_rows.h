@@ -998,8 +998,7 @@ inline constexpr FamilyRow kTowerRows[] = {
     kFuyu,
 };
 
-// Towers that a file names and does not describe are too large for a made file: names without
-// shapes.
+// Too large for a made file, with sizes that no field changes: names without shapes.
 
 // LLaVA's own files.
 inline constexpr FamilyRow kOwnLlava = {
@@ -1106,6 +1105,25 @@ llm.model.norm.weight
 llm.lm_head.weight
 )"};
 
-inline constexpr FamilyRow kNameRows[] = {kOwnLlava, kMinicpmV2};
+// Read by its width alone.
+inline constexpr FamilyRow kBaichuan = {
+    "baichuan",
+    R"({"model_type": "baichuan", "hidden_size": 4096, "intermediate_size": 13,
+    "num_hidden_layers": 1, "num_attention_heads": 32, "vocab_size": 11,
+    "tie_word_embeddings": false})",
+    R"(
+model.embed_tokens.weight
+model.layers.0.input_layernorm.weight
+model.layers.0.post_attention_layernorm.weight
+model.layers.0.self_attn.W_pack.weight
+model.layers.0.self_attn.o_proj.weight
+model.layers.0.mlp.gate_proj.weight
+model.layers.0.mlp.up_proj.weight
+model.layers.0.mlp.down_proj.weight
+model.norm.weight
+lm_head.weight
+)"};
+
+inline constexpr FamilyRow kNameRows[] = {kOwnLlava, kMinicpmV2, kBaichuan};
 
 }  // namespace flopwise::made
