@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "flopwise/base/contains.h"
+#include "flopwise/weights/layer_modules.h"
 #include "flopwise/weights/name_table.h"
+#include "flopwise/weights/outside_modules.h"
 
 namespace flopwise {
 namespace {
