@@ -6,14 +6,18 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include "flopwise/base/json.h"
 #include "flopwise/model/read_model.h"
 #include "flopwise/weights/family_names_rows.h"
+#include "flopwise/weights/layer_modules.h"
 #include "flopwise/weights/layer_names_rows.h"
 #include "flopwise/weights/made_checkpoint.h"
 #include "flopwise/weights/names.h"
+#include "flopwise/weights/outside_modules.h"
+#include "flopwise/weights/parameters.h"
 #include "flopwise/weights/plain_names_rows.h"
 #include "flopwise/weights/tower_names_rows.h"
 #include "tests/testing.h"
@@ -170,6 +174,43 @@ TEST(FamilyNames, NamesThatSayTooLittleAreRefused) {
             }),
             "tiny: the tensors of model_type 'mixformer-sequential' cannot be compared by name: "
             "their embedding and head are numbered as layers");
+}
+
+// Some module holds each parameter of every catalog model, so a family without names is noticed.
+TEST(FamilyNames, EveryParameterOfTheCatalogHasAName) {
+  std::set<std::string> named;
+  const auto add_names = [&](std::span<const NameRule> rules) {
+    for (const NameRule& rule : rules) {
+      constexpr std::int64_t kMostListed = 8;
+      for (std::int64_t listed = 0; listed < kMostListed; ++listed) {
+        for (const Holding& holding : holdings_of(rule, listed)) {
+          named.insert(holding.parameters.begin(), holding.parameters.end());
+        }
+      }
+    }
+  };
+  add_names(kInLayer);
+  add_names(kOutside);
+  const auto is_named = [&](std::string name) {
+    for (const StackId stack : {StackId::kEncoder, StackId::kTower, StackId::kAudio}) {
+      const std::string_view prefix = prefix_of(stack);
+      if (named.count(name) == 0 && name.starts_with(prefix)) name.erase(0, prefix.size());
+    }
+    const std::string module = name.substr(0, name.rfind('.'));  // without .weight or .bias
+    return named.count(name) + named.count(module) != 0;
+  };
+  for (const CatalogModel& row : model_catalog()) {
+    const Model model = read_catalog_row(row);
+    const ModelParameters all = parameters_of(model);
+    for (const Parameter& parameter : all.outside) {
+      EXPECT_TRUE(is_named(parameter.name)) << model.name << " " << parameter.name;
+    }
+    for (const LayerKind& kind : all.layers) {
+      for (const Parameter& parameter : kind.parameters) {
+        EXPECT_TRUE(is_named(parameter.name)) << model.name << " " << parameter.name;
+      }
+    }
+  }
 }
 
 // A text model whose file has a tower, and the other way round.
