@@ -108,6 +108,17 @@ class ParameterReader {
   const Sizes& sizes_;
 };
 
+// One set of weights that runs as often as its block repeats is stored once.
+bool has_one_set(const Graph& graph) {
+  bool has_shared = false;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.role != Role::kParameter) continue;
+    if (!tensor.shared) return false;
+    has_shared = true;
+  }
+  return has_shared;
+}
+
 void add_layers(ModelParameters& all, LayerKind kind) {
   for (LayerKind& known : all.layers) {
     const bool is_like = std::equal(
@@ -150,17 +161,8 @@ class ParameterCollector {
       if (!is_named) parameter.name = prefix + parameter.name;
       parameters.push_back(std::move(parameter));
     }
-    const auto is_shared_parameter = [](const Tensor& tensor) {
-      return tensor.role == Role::kParameter && tensor.shared;
-    };
-    const auto is_own_parameter = [](const Tensor& tensor) {
-      return tensor.role == Role::kParameter && !tensor.shared;
-    };
-    const std::vector<Tensor>& tensors = block.graph.tensors();
-    const bool is_shared = std::any_of(tensors.begin(), tensors.end(), is_shared_parameter) &&
-                           std::none_of(tensors.begin(), tensors.end(), is_own_parameter);
-    // One set of weights that runs as often as the block is stored once.
-    const Count repeat = is_shared ? Count(1) : block.repeat.eval_count(sizes, "layers");
+    const Count repeat =
+        has_one_set(block.graph) ? Count(1) : block.repeat.eval_count(sizes, "layers");
     for (const Parameter& parameter : parameters) all_.total += parameter.elements() * repeat;
     if (block.is_layer) {
       std::erase_if(parameters, [&](const Parameter& parameter) {
