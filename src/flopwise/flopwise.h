@@ -32,5 +32,6 @@
 #include "flopwise/report/mfu.h"
 #include "flopwise/report/model_report.h"
 #include "flopwise/report/train_report.h"
+#include "flopwise/weights/any_model.h"
 #include "flopwise/weights/check.h"
 #include "flopwise/weights/gguf_model.h"

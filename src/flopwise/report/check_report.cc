@@ -222,6 +222,8 @@ const char* name_of(BesidesKind kind) {
       return "quantisation";
     case BesidesKind::kMtp:
       return "mtp";
+    case BesidesKind::kOtherModel:
+      return "other_model";
   }
   throw InternalError("unknown kind");
 }

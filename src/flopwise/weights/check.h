@@ -2,7 +2,8 @@
 // which shape, what is missing, what is left over, and what explains the difference of the totals.
 //
 //   elements stored = parameters derived + copies + buffers + scales + multi-token prediction
-//                     - elements saved by packing + left over - missing + of another shape
+//                     + other models - elements saved by packing + left over - missing + of another
+//                     shape
 //
 // The sum is checked, so no tensor is forgotten.
 #pragma once
@@ -30,7 +31,7 @@ struct HeldParameters {
   Count bytes;
 };
 
-enum class BesidesKind { kCopy, kBuffer, kQuantisation, kMtp };
+enum class BesidesKind { kCopy, kBuffer, kQuantisation, kMtp, kOtherModel };
 
 // Stored tensors that hold no parameter of their own, and why they are there.
 struct Besides {

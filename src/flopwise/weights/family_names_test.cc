@@ -6,19 +6,34 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include "flopwise/base/json.h"
 #include "flopwise/model/read_model.h"
 #include "flopwise/weights/family_names_rows.h"
+#include "flopwise/weights/layer_modules.h"
+#include "flopwise/weights/layer_names_rows.h"
 #include "flopwise/weights/made_checkpoint.h"
 #include "flopwise/weights/names.h"
+#include "flopwise/weights/outside_modules.h"
+#include "flopwise/weights/parameters.h"
+#include "flopwise/weights/plain_names_rows.h"
+#include "flopwise/weights/tower_names_rows.h"
 #include "tests/testing.h"
 
 namespace flopwise {
 namespace {
 
 using namespace made;
+
+std::vector<FamilyRow> all_rows() {
+  std::vector<FamilyRow> rows(std::begin(kFamilyRows), std::end(kFamilyRows));
+  rows.insert(rows.end(), std::begin(kPlainRows), std::end(kPlainRows));
+  rows.insert(rows.end(), std::begin(kLayerRows), std::end(kLayerRows));
+  rows.insert(rows.end(), std::begin(kTowerRows), std::end(kTowerRows));
+  return rows;
+}
 
 void add_line(const std::string& name, const std::vector<std::int64_t>& shape, File& file) {
   const std::size_t open = name.find('{');
@@ -63,7 +78,7 @@ int elements_of(const File& file) {
 }
 
 TEST(FamilyNames, EveryTensorIsHeld) {
-  for (const FamilyRow& row : kFamilyRows) {
+  for (const FamilyRow& row : all_rows()) {
     SCOPED_TRACE(row.family);
     const File file = file_of(row);
     EXPECT_EQ(differences(check(model_of(row), file)), agreement(elements_of(file) - row.besides));
@@ -72,7 +87,7 @@ TEST(FamilyNames, EveryTensorIsHeld) {
 
 // Without one tensor of each kind in turn the check says so, by its elements.
 TEST(FamilyNames, NoTensorCanBeLeftOut) {
-  for (const FamilyRow& row : kFamilyRows) {
+  for (const FamilyRow& row : all_rows()) {
     if (row.besides != 0) continue;
     SCOPED_TRACE(row.family);
     const Model model = model_of(row);
@@ -91,7 +106,7 @@ TEST(FamilyNames, NoTensorCanBeLeftOut) {
 }
 
 TEST(FamilyNames, NoTensorCanHaveAnotherShape) {
-  for (const FamilyRow& row : kFamilyRows) {
+  for (const FamilyRow& row : all_rows()) {
     SCOPED_TRACE(row.family);
     const Model model = model_of(row);
     File file = file_of(row);
@@ -103,7 +118,7 @@ TEST(FamilyNames, NoTensorCanHaveAnotherShape) {
 }
 
 TEST(FamilyNames, NoTensorCanBeAdded) {
-  for (const FamilyRow& row : kFamilyRows) {
+  for (const FamilyRow& row : all_rows()) {
     SCOPED_TRACE(row.family);
     const Model model = model_of(row);
     for (const char* name : {"model.layers.0.self_attn.q_proj.lora_A", "visual.blocks.9.norm1.bias",
@@ -114,6 +129,86 @@ TEST(FamilyNames, NoTensorCanBeAdded) {
       const WeightCheck result = check(model, file);
       ASSERT_EQ(result.extra.size(), 1u) << differences(result);
       EXPECT_EQ(result.extra[0].name, name);
+    }
+  }
+}
+
+// Without shapes: every name is held, and none can be left out.
+TEST(FamilyNames, NamesOfLargeTowers) {
+  for (const FamilyRow& row : kNameRows) {
+    SCOPED_TRACE(row.family);
+    const Model model = model_of(row);
+    const File file = file_of(row);
+    const auto check_names = [&](const File& names) {
+      Checkpoint checkpoint = checkpoint_of(names);
+      checkpoint.has_shapes = false;
+      return check_weights(model, checkpoint);
+    };
+    EXPECT_EQ(
+        differences(check_names(file)),
+        fmt::format("tiny: names agree, {} tensors; shapes and sizes are not known, the index "
+                    "stands alone\n",
+                    file.size()));
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < file.size(); ++i) {
+      const StoredName name = read_name(file[i].name);
+      if (name.kind == NameKind::kBuffer || !seen.insert(name.pattern).second) continue;
+      SCOPED_TRACE(file[i].name);
+      File less = file;
+      less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
+      EXPECT_FALSE(check_names(less).agrees());
+    }
+  }
+}
+
+TEST(FamilyNames, NamesThatSayTooLittleAreRefused) {
+  const Model model =
+      model_from_config(parse_json(R"({"model_type": "mixformer-sequential", "n_embd": 8,
+        "n_head": 2, "n_layer": 2, "n_positions": 7, "rotary_dim": 2, "vocab_size": 11})",
+                                   "tiny"),
+                        "tiny");
+  EXPECT_EQ(user_error_of([&] {
+              check(model, {
+                               {"layers.0.wte.weight", {11, 8}}
+              });
+            }),
+            "tiny: the tensors of model_type 'mixformer-sequential' cannot be compared by name: "
+            "their embedding and head are numbered as layers");
+}
+
+// Some module holds each parameter of every catalog model, so a family without names is noticed.
+TEST(FamilyNames, EveryParameterOfTheCatalogHasAName) {
+  std::set<std::string> named;
+  const auto add_names = [&](std::span<const NameRule> rules) {
+    for (const NameRule& rule : rules) {
+      constexpr std::int64_t kMostListed = 8;
+      for (std::int64_t listed = 0; listed < kMostListed; ++listed) {
+        for (const Holding& holding : holdings_of(rule, listed)) {
+          named.insert(holding.parameters.begin(), holding.parameters.end());
+        }
+      }
+    }
+  };
+  add_names(kInLayer);
+  add_names(kOutside);
+  const auto is_named = [&](std::string name) {
+    for (const StackId stack : {StackId::kEncoder, StackId::kTower, StackId::kAudio}) {
+      const std::string_view prefix = prefix_of(stack);
+      if (named.count(name) == 0 && name.starts_with(prefix)) name.erase(0, prefix.size());
+    }
+    const std::string module = name.substr(0, name.rfind('.'));  // without .weight or .bias
+    return named.count(name) + named.count(module) != 0;
+  };
+  for (const CatalogModel& row : model_catalog()) {
+    const Model model = read_catalog_row(row);
+    const ModelParameters all = parameters_of(model);
+    for (const Parameter& parameter : all.outside) {
+      EXPECT_TRUE(is_named(parameter.name)) << model.name << " " << parameter.name;
+    }
+    for (const LayerKind& kind : all.layers) {
+      for (const Parameter& parameter : kind.parameters) {
+        EXPECT_TRUE(is_named(parameter.name)) << model.name << " " << parameter.name;
+      }
     }
   }
 }

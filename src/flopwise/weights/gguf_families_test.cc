@@ -13,6 +13,7 @@
 #include "flopwise/checkpoint/byte_source.h"
 #include "flopwise/checkpoint/gguf.h"
 #include "flopwise/checkpoint/test_files.h"
+#include "flopwise/weights/any_model.h"
 #include "flopwise/weights/check.h"
 #include "flopwise/weights/gguf_model.h"
 #include "flopwise/weights/gguf_rows.h"

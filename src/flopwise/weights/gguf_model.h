@@ -2,7 +2,6 @@
 // config.json and read as that, so a size means the same from either.
 #pragma once
 
-#include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -17,10 +16,5 @@ nlohmann::json config_of_gguf(const Checkpoint& checkpoint);
 
 // `name` is the file in messages and in Model::name.
 Model model_of_gguf(const Checkpoint& checkpoint, const std::string& name);
-
-// What read_model reads (read_model.h), a GGUF file, a folder with one and no config.json, and a
-// safetensors file or index, which stands for the config.json beside it.
-Model read_any_model(const std::string& text, std::istream& standard_input,
-                     const std::string& as = "");
 
 }  // namespace flopwise

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "flopwise/base/contains.h"
+#include "flopwise/weights/layer_modules.h"
 #include "flopwise/weights/name_table.h"
+#include "flopwise/weights/outside_modules.h"
 
 namespace flopwise {
 namespace {
@@ -45,9 +47,10 @@ RuleMap map_of(std::span<const NameRule> rules) {
 
 constexpr std::string_view kListed = "{e+2}";
 
-StackId stack_of(std::string_view root) {
-  if (contains(kEncoderRoots, root)) return StackId::kEncoder;
-  return contains(kTowerRoots, root) ? StackId::kTower : StackId::kMain;
+const Root* find_root(std::string_view name) {
+  const auto* root = std::find_if(std::begin(kRoots), std::end(kRoots),
+                                  [&](const Root& known) { return known.name == name; });
+  return root == std::end(kRoots) ? nullptr : root;
 }
 
 struct Module {
@@ -104,7 +107,7 @@ bool read_rest(const RuleMap& rules, std::string_view rest, const std::string& p
 
 // "model.layers.7.REST": where the layer's number stands.
 struct LayerPlace {
-  std::string_view root;
+  const Root* root = nullptr;
   std::int64_t layer = 0;
   std::size_t number_at = 0;
   std::size_t rest_at = 0;
@@ -117,8 +120,8 @@ std::optional<LayerPlace> find_layer(std::string_view name) {
     const std::size_t number_at = at + segments[i].size() + 1;
     const auto number = number_in(segments[i + 1]);
     if (number && contains(kLayerContainers, segments[i])) {
-      const std::string_view root = name.substr(0, at == 0 ? 0 : at - 1);
-      if (!contains(kRoots, root)) return std::nullopt;
+      const Root* root = find_root(name.substr(0, at == 0 ? 0 : at - 1));
+      if (root == nullptr) return std::nullopt;
       return LayerPlace{root, *number, number_at, number_at + segments[i + 1].size() + 1};
     }
     at = number_at;
@@ -128,18 +131,17 @@ std::optional<LayerPlace> find_layer(std::string_view name) {
 
 bool read_outside(std::string_view name, StoredName& result) {
   static const RuleMap kRules = map_of(kOutside);
-  for (const std::string_view root : kRoots) {
+  for (const Root& root : kRoots) {
     std::string_view rest = name;
     std::size_t skipped = 0;
-    if (!root.empty()) {
-      if (!rest.starts_with(root) || rest.size() <= root.size() || rest[root.size()] != '.') {
-        continue;
-      }
-      skipped = root.size() + 1;
+    if (!root.name.empty()) {
+      const std::size_t size = root.name.size();
+      if (!rest.starts_with(root.name) || rest.size() <= size || rest[size] != '.') continue;
+      skipped = size + 1;
       rest.remove_prefix(skipped);
     }
     if (!read_rest(kRules, rest, std::string(name.substr(0, skipped)), result)) continue;
-    result.stack = stack_of(root);
+    result.stack = root.stack;
     return true;
   }
   return false;
@@ -204,13 +206,20 @@ StoredName read_name(std::string_view name) {
     result.kind = NameKind::kMtp;
     return result;
   }
+  for (const OtherModel& other : kOtherModels) {
+    if (segments.front() != other.root) continue;
+    result.kind = NameKind::kOther;
+    result.comment = other.comment;
+    return result;
+  }
   const auto place = find_layer(name);
   if (!place) {
     read_outside(name, result);
     return result;
   }
   result.layer = place->layer;
-  result.stack = stack_of(place->root);
+  result.stack = place->root->stack;
+  result.is_second = place->root->is_second;
   read_rest(kRules, name.substr(place->rest_at),
             std::string(name.substr(0, place->number_at)) + "{i}.", result);
   return result;

@@ -24,6 +24,7 @@ enum class StackId {
   kMain,     // the decoder, or the only stack there is
   kEncoder,  // the encoder beside a decoder
   kTower,    // the tower that reads images beside a text model
+  kAudio,    // the one that hears
 };
 
 // How the matrix of a module lies in a file.
@@ -35,6 +36,7 @@ enum class Layout {
   kMergedColumns,    // [E*in, out]
   kTransposed,       // [in, out], whatever the family
   kHeadsTransposed,  // [N, in, out/N], the matrix of each head turned around
+  kSideBySide,       // [out, in + in']: fused along what they read, not along what they give
 };
 
 // A row of the table. `holds` lists parameters, "+" between those that are fused in this order, "|"
@@ -70,6 +72,7 @@ enum class NameKind {
   kCompanion,  // of a quantised parameter: scales, zero points, ...
   kBuffer,     // of the code, not trained: a mask, rotary frequencies
   kMtp,        // multi-token prediction
+  kOther,      // of another model in the same file
   kUnknown,
 };
 
@@ -77,11 +80,12 @@ enum class NameKind {
 struct NamePattern {
   NameKind kind = NameKind::kUnknown;
   StackId stack = StackId::kMain;      // as the root says
+  bool is_second = false;              // in a second list of layers of the same stack
   std::optional<std::int64_t> listed;  // number in a list of modules that are parameters each
   const NameRule* rule = nullptr;      // of kParameter and kCompanion
   const Leaf* leaf = nullptr;
   std::string pattern;       // the stored name with {i} for the layer and {e} for an expert
-  std::string_view comment;  // of kBuffer: what it is
+  std::string_view comment;  // of kBuffer and kOther: what it is
 
   // A stored name up to the leaf.
   std::string_view module_of(std::string_view name) const {

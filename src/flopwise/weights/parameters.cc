@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -14,8 +15,21 @@
 namespace flopwise {
 namespace {
 
-// No parameter depends on how many patches an image has.
-constexpr std::int64_t kAnyPatches = 1024;
+// Parameters of layers that a file stores side by side, in one table or matrix: along what.
+struct StoredOnce {
+  std::string_view name;
+  Count Parameter::*along;
+};
+constexpr StoredOnce kStoredOnce[] = {
+    {"per_layer.tokens.weight",  &Parameter::in },
+    {"per_layer.project.weight", &Parameter::out},
+};
+
+const StoredOnce* find_stored_once(const Parameter& parameter) {
+  const auto* row = std::find_if(std::begin(kStoredOnce), std::end(kStoredOnce),
+                                 [&](const StoredOnce& one) { return one.name == parameter.name; });
+  return row == std::end(kStoredOnce) ? nullptr : row;
+}
 
 // The operation that reads a parameter says how it is stored.
 const Op* reader_of(const Graph& graph, TensorId parameter) {
@@ -94,6 +108,17 @@ class ParameterReader {
   const Sizes& sizes_;
 };
 
+// One set of weights that runs as often as its block repeats is stored once.
+bool has_one_set(const Graph& graph) {
+  bool has_shared = false;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.role != Role::kParameter) continue;
+    if (!tensor.shared) return false;
+    has_shared = true;
+  }
+  return has_shared;
+}
+
 void add_layers(ModelParameters& all, LayerKind kind) {
   for (LayerKind& known : all.layers) {
     const bool is_like = std::equal(
@@ -136,22 +161,43 @@ class ParameterCollector {
       if (!is_named) parameter.name = prefix + parameter.name;
       parameters.push_back(std::move(parameter));
     }
-    const bool is_shared = std::all_of(
-        block.graph.tensors().begin(), block.graph.tensors().end(),
-        [](const Tensor& tensor) { return tensor.role != Role::kParameter || tensor.shared; });
-    // One set of weights that runs as often as the block is stored once.
-    const Count repeat = is_shared ? Count(1) : block.repeat.eval_count(sizes, "layers");
+    const Count repeat =
+        has_one_set(block.graph) ? Count(1) : block.repeat.eval_count(sizes, "layers");
     for (const Parameter& parameter : parameters) all_.total += parameter.elements() * repeat;
     if (block.is_layer) {
+      std::erase_if(parameters, [&](const Parameter& parameter) {
+        const StoredOnce* once = find_stored_once(parameter);
+        if (once != nullptr) add_stored_once(*once, parameter, repeat);
+        return once != nullptr;
+      });
       add_layers(all_, {stack, static_cast<std::int64_t>(repeat.value()), parameters});
     } else {
       std::move(parameters.begin(), parameters.end(), std::back_inserter(all_.outside));
     }
   }
 
+  void add_stored_once(const StoredOnce& once, Parameter parameter, Count repeat) {
+    parameter.*once.along *= repeat;
+    const auto known =
+        std::find_if(all_.outside.begin(), all_.outside.end(),
+                     [&](const Parameter& one) { return one.name == parameter.name; });
+    if (known == all_.outside.end()) {
+      all_.outside.push_back(std::move(parameter));
+    } else {
+      (*known).*once.along += parameter.*once.along;
+    }
+  }
+
   ModelParameters all_;
   int position_ = 0;
 };
+
+StackId stack_of_tower(const Model& model, const Tower& tower) {
+  if (tower.name == "vision") return StackId::kTower;
+  if (tower.name == "audio") return StackId::kAudio;
+  throw UserError(fmt::format("{}: the names of the tensors of its {} tower are not known yet",
+                              model.name, tower.name));
+}
 
 }  // namespace
 
@@ -163,6 +209,8 @@ std::string_view prefix_of(StackId stack) {
       return "encoder.";
     case StackId::kTower:
       return "vision.";
+    case StackId::kAudio:
+      return "audio.";
   }
   throw InternalError("unknown stack");
 }
@@ -170,13 +218,11 @@ std::string_view prefix_of(StackId stack) {
 ModelParameters parameters_of(const Model& model) {
   ParameterCollector all;
   all.add(build_one_token(model, Mode::kForward), StackId::kMain);
+  all.add(build_unused_program(model), model.encoder ? StackId::kEncoder : StackId::kMain);
   for (const Tower& tower : model.towers) {
-    if (tower.name != "vision" || model.unused) {
-      throw UserError(fmt::format(
-          "{}: the names of the tensors of its {} are not known yet", model.name,
-          tower.name == "vision" ? "vision tower's unused layers" : tower.name + " tower"));
-    }
-    all.add(build_tower_program(*tower.model, kAnyPatches), StackId::kTower);
+    const StackId stack = stack_of_tower(model, tower);
+    all.add(build_tower_program(*tower.model, positions_of_tower(*tower.model)), stack);
+    all.add(build_unused_program(*tower.model), stack);
   }
   return all.take();
 }

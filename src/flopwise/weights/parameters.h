@@ -41,12 +41,14 @@ struct LayerKind {
 };
 
 struct ModelParameters {
-  std::vector<Parameter> outside;  // embedding, final norms, head: in the graph's order
+  // Embedding, final norms, head, in the graph's order; and what files store once for all layers.
+  std::vector<Parameter> outside;
   std::vector<LayerKind> layers;
-  Count total;  // the tower's too
+  Count total;  // the towers' too, and what is stored and does not run
 };
 
-// What stands before the names of parameters outside a stack's layers: "encoder.", "vision.".
+// What stands before the names of parameters outside a stack's layers: "encoder.", "vision.",
+// "audio.".
 std::string_view prefix_of(StackId stack);
 
 ModelParameters parameters_of(const Model& model);

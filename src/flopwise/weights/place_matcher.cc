@@ -42,9 +42,14 @@ Count PlaceFindings::failures() const {
 PlaceFindings PlaceMatcher::match(const Slots& outside, const std::vector<Item>& items) {
   PlaceFindings place = {{}, fresh_, outside};
   place.findings.reserve(items.size());
-  for (const Item& item : items) {
-    if (item.name->kind == NameKind::kParameter) {
-      place.findings.push_back(parameter(item, place));
+  // What can mean one thing only comes first: of norm1 and norm2 the first is norm1, of norm0 and
+  // norm1 the second.
+  for (const bool is_clear : {true, false}) {
+    for (const Item& item : items) {
+      if (item.name->kind != NameKind::kParameter) continue;
+      if (readings_of(item, place.outside).is_clear == is_clear) {
+        place.findings.push_back(parameter(item, place));
+      }
     }
   }
   if (place.findings.size() != items.size()) add_companions(items, place);
@@ -125,6 +130,8 @@ PlaceMatcher::Readings& PlaceMatcher::readings_of(const Item& item, const Slots&
     Reading reading = reading_of(holding, item, outside);
     if (!reading.places.empty()) readings.list.push_back(std::move(reading));
   }
+  readings.is_clear = std::count_if(readings.list.begin(), readings.list.end(),
+                                    [](const Reading& reading) { return !reading.is_copy; }) <= 1;
   return readings;
 }
 

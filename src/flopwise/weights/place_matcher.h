@@ -92,6 +92,7 @@ class PlaceMatcher {
   struct Readings {
     bool are_known = false;
     std::vector<Reading> list;
+    bool is_clear = true;  // at most one of them holds parameters of its own
   };
 
   Readings& readings_of(const Item& item, const Slots& outside);

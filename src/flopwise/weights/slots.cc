@@ -53,11 +53,16 @@ std::vector<Shape> shapes_of(const std::vector<const Parameter*>& parameters, La
                              bool one_expert, bool is_conv1d) {
   const Parameter& first = *parameters.front();
   Count out = 0;
+  Count in = 0;
+  const bool along_in = layout == Layout::kSideBySide && first.in != 0;
   for (const Parameter* parameter : parameters) {
-    if (parameter->in != first.in || parameter->experts != first.experts) return {};
+    const bool fits_first =
+        along_in ? parameter->out == first.out && parameter->in != 0 : parameter->in == first.in;
+    if (!fits_first || parameter->experts != first.experts) return {};
     out += parameter->out;
+    in += parameter->in;
   }
-  const Count in = first.in;
+  (along_in ? out : in) = along_in ? first.out : first.in;
   const Count experts = one_expert ? Count(0) : first.experts;
   if (one_expert && first.experts == 0) return {};
   if (in == 0) {
@@ -100,6 +105,7 @@ std::vector<Shape> shapes_of(const std::vector<const Parameter*>& parameters, La
     case Layout::kConv1d:
     case Layout::kTransposed:
     case Layout::kHeadsTransposed:
+    case Layout::kSideBySide:
       break;
   }
   return {
