@@ -75,8 +75,9 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const std::string place = chosen.empty() ? "" : command.get_name() + ": ";
   const std::vector<std::string> extras = app.remaining(true);
   if (!extras.empty() && chosen.empty() && !extras[0].starts_with('-')) {
-    return fmt::format("unknown command {}, known: count einsum mfu train prove models hardware",
-                       quoted(extras[0]));
+    return fmt::format(
+        "unknown command {}, known: count einsum mfu train serve prove models hardware",
+        quoted(extras[0]));
   }
   if (!extras.empty()) {
     return fmt::format("{}unexpected argument {}{}", place, quoted(extras[0]),
@@ -103,6 +104,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_einsum_command(app, context);
   add_mfu_command(app, context);
   add_train_command(app, context);
+  add_serve_command(app, context);
   add_prove_command(app, context);
   add_models_command(app, context);
   add_hardware_command(app, context);

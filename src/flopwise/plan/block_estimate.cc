@@ -1,5 +1,7 @@
 #include "flopwise/plan/block_estimate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -359,6 +361,22 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
   result.trainable = trainable_(values);
   result.shared_parameters = shared_parameters_(values);
   return result;
+}
+
+Indivisible find_indivisible(const std::vector<BlockModel>& blocks, const MeshSizes& mesh) {
+  for (const BlockModel& block : blocks) {
+    for (const Division& division : block.divisions()) {
+      if (division.label == "V" || division.size % mesh.product(division.by) == 0) continue;
+      return {&block, &division};
+    }
+  }
+  return {};
+}
+
+std::string describe(const Indivisible& indivisible, const MeshSizes& mesh) {
+  const Division& division = *indivisible.division;
+  return fmt::format("{} = {} (block {}), expected a multiple of {}", division.label, division.size,
+                     indivisible.block->name(), mesh.product(division.by));
 }
 
 }  // namespace flopwise

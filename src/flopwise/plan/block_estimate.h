@@ -78,6 +78,13 @@ struct BlockEstimate {
   std::array<double, 6> step_sent_by_axis = {};
 };
 
+// A size and the mesh axes whose product must divide it.
+struct Division {
+  std::string label;
+  std::int64_t size;
+  MeshSet by;
+};
+
 class BlockModel {
  public:
   // `assignment` outlives it no longer than the constructor. `sizes`: as the block sees them.
@@ -91,12 +98,6 @@ class BlockModel {
 
   BlockEstimate estimate(const MeshSizes& mesh, const ChipRates& rates) const;
 
-  // A size and the mesh axes whose product must divide it.
-  struct Division {
-    std::string label;
-    std::int64_t size;
-    MeshSet by;
-  };
   const std::vector<Division>& divisions() const { return divisions_; }
 
  private:
@@ -145,5 +146,15 @@ class BlockModel {
   CompiledExpr saved_, saved_once_, parameters_, trainable_, shared_parameters_;
   std::vector<Division> divisions_;
 };
+
+// The first size that the mesh does not divide, and its block; nothing where all are divided. A
+// vocabulary is filled up to the next multiple and never among them.
+struct Indivisible {
+  const BlockModel* block = nullptr;
+  const Division* division = nullptr;
+};
+Indivisible find_indivisible(const std::vector<BlockModel>& blocks, const MeshSizes& mesh);
+// "N = 32 (block layer), expected a multiple of 6".
+std::string describe(const Indivisible& indivisible, const MeshSizes& mesh);
 
 }  // namespace flopwise

@@ -160,22 +160,10 @@ std::optional<PlanRule> Trainer::broken_rule(const TrainPlan& plan) const {
   if (mesh.pp * plan.interleave > layers_) return PlanRule::kLayers;
   if (plan.sequence_parallel && mesh.tp == 1) return PlanRule::kSequence;
   if (mesh.cp > 1 && workload_.seq_len % (2 * mesh.cp) != 0) return PlanRule::kPositions;
-  const BlockModel::Division* indivisible = find_indivisible(plan).division;
+  const Division* indivisible = find_indivisible(blocks_of(plan), sizes_of(plan)).division;
   if (indivisible == nullptr) return std::nullopt;
   const bool positions = indivisible->label == "T" || indivisible->label == "S";
   return positions ? PlanRule::kPositions : PlanRule::kWidths;
-}
-
-Trainer::Indivisible Trainer::find_indivisible(const TrainPlan& plan) const {
-  const MeshSizes sizes = sizes_of(plan);
-  for (const BlockModel& block : blocks_of(plan)) {
-    for (const BlockModel::Division& division : block.divisions()) {
-      // A vocabulary is filled up to the next multiple.
-      if (division.label == "V" || division.size % sizes.product(division.by) == 0) continue;
-      return {&block, &division};
-    }
-  }
-  return {};
 }
 
 std::string Trainer::explain(const TrainPlan& plan, PlanRule rule) const {
@@ -210,10 +198,9 @@ std::string Trainer::explain(const TrainPlan& plan, PlanRule rule) const {
   if (mesh.cp > 1 && workload_.seq_len % (2 * mesh.cp) != 0) {
     return fmt::format("T = {}, expected a multiple of 2*cp = {}", workload_.seq_len, 2 * mesh.cp);
   }
-  const auto [block, division] = find_indivisible(plan);
-  FLOPWISE_CHECK(division != nullptr, "a plan that breaks no rule");
-  return fmt::format("{} = {} (block {}), expected a multiple of {}", division->label,
-                     division->size, block->name(), sizes_of(plan).product(division->by));
+  const Indivisible indivisible = find_indivisible(blocks_of(plan), sizes_of(plan));
+  FLOPWISE_CHECK(indivisible.division != nullptr, "a plan that breaks no rule");
+  return describe(indivisible, sizes_of(plan));
 }
 
 MeshSizes Trainer::sizes_of(const TrainPlan& plan) const {

@@ -166,11 +166,6 @@ class Trainer {
   const Blocks& blocks_of(const TrainPlan& plan) const;
   bool splits_groups(std::int64_t tp) const;
   MeshSizes sizes_of(const TrainPlan& plan) const;
-  struct Indivisible {
-    const BlockModel* block = nullptr;
-    const BlockModel::Division* division = nullptr;
-  };
-  Indivisible find_indivisible(const TrainPlan& plan) const;
   TrainParts::Stage stage_of(const BlockEstimate& block, double repeats) const;
   std::int64_t held_layers(const TrainPlan& plan) const;
   TrainBound bound_of(const TrainParts::Stage& device, double micro_batches, double rounds,

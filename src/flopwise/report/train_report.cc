@@ -8,6 +8,7 @@
 #include "flopwise/base/error.h"
 #include "flopwise/base/text_table.h"
 #include "flopwise/base/units.h"
+#include "flopwise/report/plan_numbers.h"
 
 namespace flopwise {
 namespace {
@@ -71,26 +72,9 @@ void search_best(const Trainer& trainer, const PlanRequest& request, TrainAnswer
   }
 }
 
-Json bytes(double value) {
-  return Json(Count(static_cast<std::int64_t>(std::llround(value))));
-}
-
-Json time_json(const TimeRange& time) {
-  Json json = Json::object();
-  json.add("lower", time.lower).add("expected", time.expected).add("upper", time.upper);
-  return json;
-}
-
 Json plan_json(const TrainPlan& plan) {
-  Json mesh = Json::object();
-  mesh.add("dp", plan.mesh.dp)
-      .add("fsdp", plan.mesh.fsdp)
-      .add("tp", plan.mesh.tp)
-      .add("cp", plan.mesh.cp)
-      .add("pp", plan.mesh.pp)
-      .add("ep", plan.mesh.ep);
   Json json = Json::object();
-  json.add("mesh", std::move(mesh))
+  json.add("mesh", mesh_json(plan.mesh))
       .add("micro_batch", plan.micro_batch)
       .add("remat", describe(plan.remat))
       .add("zero", plan.zero)
@@ -99,43 +83,19 @@ Json plan_json(const TrainPlan& plan) {
   return json;
 }
 
-double capacity_of(const TrainAnswer& answer) {
-  const std::optional<Count>& memory = answer.trainer->request().hardware.memory_bytes;
-  return memory ? memory->to_double() : 0;
-}
-
 Json memory_json(const TrainAnswer& answer) {
   const TrainMemory& memory = answer.estimate.memory;
   Json json = Json::object();
-  json.add("parameters", bytes(memory.parameters))
-      .add("gradients", bytes(memory.gradients))
-      .add("optimizer", bytes(memory.optimizer))
-      .add("activations", bytes(memory.activations))
-      .add("workspace", bytes(memory.workspace))
-      .add("total", bytes(memory.total()));
-  const double capacity = capacity_of(answer);
-  json.add("capacity", capacity > 0 ? bytes(capacity) : Json(nullptr));
-  json.add("usable", capacity > 0 ? bytes(answer.trainer->usable_memory()) : Json(nullptr));
+  json.add("parameters", whole_bytes(memory.parameters))
+      .add("gradients", whole_bytes(memory.gradients))
+      .add("optimizer", whole_bytes(memory.optimizer))
+      .add("activations", whole_bytes(memory.activations))
+      .add("workspace", whole_bytes(memory.workspace))
+      .add("total", whole_bytes(memory.total()));
+  const std::optional<Count>& capacity = answer.trainer->request().hardware.memory_bytes;
+  json.add("capacity", capacity ? Json(*capacity) : Json(nullptr))
+      .add("usable", capacity ? whole_bytes(answer.trainer->usable_memory()) : Json(nullptr));
   return json;
-}
-
-// tp is tk*tg where its devices outnumber the key heads; a reader knows the two together.
-struct AxisBytes {
-  const char* name;
-  double bytes;
-};
-std::vector<AxisBytes> wire_bytes(const TrainEstimate& estimate) {
-  const auto of = [&](ParallelAxis axis) {
-    return estimate.wire_bytes[static_cast<std::size_t>(axis)];
-  };
-  return {
-      {"dp",   of(ParallelAxis::kDp)                              },
-      {"fsdp", of(ParallelAxis::kFsdp)                            },
-      {"tp",   of(ParallelAxis::kTp) + of(ParallelAxis::kTpGroups)},
-      {"cp",   of(ParallelAxis::kCp)                              },
-      {"pp",   estimate.pipeline_bytes                            },
-      {"ep",   of(ParallelAxis::kEp)                              },
-  };
 }
 
 Json search_json(const TrainSearch& search) {
@@ -160,19 +120,8 @@ Json listed(const TrainEstimate& estimate) {
   Json json = Json::object();
   json.add("plan", plan_json(estimate.plan))
       .add("step_time_s", time_json(estimate.step_time_s))
-      .add("memory_bytes", bytes(estimate.memory.total()));
+      .add("memory_bytes", whole_bytes(estimate.memory.total()));
   return json;
-}
-
-std::string money(double usd) {
-  return usd < 1000 ? fmt::format("${:.2f}", usd) : "$" + format_si(usd, "");
-}
-
-std::string seconds(double time_s) {
-  if (time_s < 120) return format_si(time_s, "s");
-  if (time_s < 2 * 3600) return fmt::format("{:.1f} min", time_s / 60);
-  if (time_s < 2 * 86400) return fmt::format("{:.1f} h", time_s / 3600);
-  return fmt::format("{:.1f} days", time_s / 86400);
 }
 
 }  // namespace
@@ -202,7 +151,8 @@ Json train_json(const TrainAnswer& answer) {
   const TrainEstimate& estimate = answer.estimate;
   const TrainRequest& request = answer.trainer->request();
   Json wire = Json::object();
-  for (const AxisBytes& axis : wire_bytes(estimate)) wire.add(axis.name, bytes(axis.bytes));
+  for (const AxisBytes& axis : axis_bytes(estimate.wire_bytes, estimate.pipeline_bytes))
+    wire.add(axis.name, whole_bytes(axis.bytes));
   Json run = nullptr;
   if (answer.run) {
     run = Json::object();
@@ -264,16 +214,7 @@ void add_memory_rows(const TrainAnswer& answer, TextTable& table) {
   row("  optimizer", memory.optimizer, fmt::format("{} B each", recipe.optimizer.str()));
   row("  activations", memory.activations, "saved for the backward pass");
   row("  workspace", memory.workspace, "of the largest block while it runs");
-  const double capacity = capacity_of(answer);
-  std::string verdict = "the chip's memory is not known";
-  if (capacity > 0) {
-    const double left = answer.trainer->usable_memory() - memory.total();
-    verdict = fmt::format("{} {} {} usable, {:.0f} % of {}", format_binary(std::abs(left)),
-                          left >= 0 ? "to spare of" : "more than the",
-                          format_binary(answer.trainer->usable_memory()), 100 * kUsableMemory,
-                          format_binary(capacity));
-  }
-  row("memory", memory.total(), verdict);
+  row("memory", memory.total(), memory_verdict(answer.trainer->request().hardware, memory.total()));
 }
 
 std::string search_text(const TrainAnswer& answer) {
@@ -333,9 +274,9 @@ std::string train_text(const TrainAnswer& answer, Explain explain) {
       {"", Align::kLeft }
   });
   const TimeRange& time = estimate.step_time_s;
-  table.add_row({"step time, expected", seconds(time.expected),
-                 fmt::format("at least {} ({}-bound), at most {}", seconds(time.lower),
-                             estimate.bound.name(), seconds(time.upper))});
+  table.add_row({"step time, expected", duration(time.expected),
+                 fmt::format("at least {} ({}-bound), at most {}", duration(time.lower),
+                             estimate.bound.name(), duration(time.upper))});
   table.add_row(
       {"MFU", format_percent(answer.mfu),
        fmt::format("convention {}; HFU {}", request.convention, format_percent(answer.hfu))});
@@ -346,10 +287,10 @@ std::string train_text(const TrainAnswer& answer, Explain explain) {
   table.add_row({"micro-batches", Count(estimate.micro_batches).grouped(),
                  fmt::format("pipeline bubble {}", format_percent(estimate.bubble_fraction))});
   table.add_row(
-      {"exposed communication", seconds(estimate.exposed_communication_s),
+      {"exposed communication", duration(estimate.exposed_communication_s),
        format_percent(estimate.exposed_communication_s / time.expected) + " of the step"});
-  table.add_row({"optimizer", seconds(estimate.optimizer_s), ""});
-  for (const AxisBytes& axis : wire_bytes(estimate)) {
+  table.add_row({"optimizer", duration(estimate.optimizer_s), ""});
+  for (const AxisBytes& axis : axis_bytes(estimate.wire_bytes, estimate.pipeline_bytes)) {
     if (axis.bytes == 0) continue;
     table.add_row(
         {fmt::format("sent over {}", axis.name), format_si(axis.bytes, "B"), "a device and step"});
@@ -357,7 +298,7 @@ std::string train_text(const TrainAnswer& answer, Explain explain) {
   add_memory_rows(answer, table);
   if (answer.run) {
     const TrainRun& run = *answer.run;
-    table.add_row({"run", seconds(run.time_s), format_si(run.tokens.to_double(), "tokens")});
+    table.add_row({"run", duration(run.time_s), format_si(run.tokens.to_double(), "tokens")});
     table.add_row({"  device-hours", format_si(run.device_hours, ""),
                    run.cost_usd ? money(*run.cost_usd) : "no price known (--price)"});
     if (run.energy_J) {
@@ -371,11 +312,11 @@ std::string train_text(const TrainAnswer& answer, Explain explain) {
     text += fmt::format(
         "\nat peak rates, each by itself: matrix units {}, vector units {}, memory {}, links {}\n"
         "expected: kernels {} + exposed communication {} + optimizer {}\n",
-        seconds(bound.matrix_s),
-        bound.vector_s > 0 ? seconds(bound.vector_s) : "not known (no vector rate)",
-        seconds(bound.memory_s), seconds(bound.network_s),
-        seconds(time.expected - estimate.exposed_communication_s - estimate.optimizer_s),
-        seconds(estimate.exposed_communication_s), seconds(estimate.optimizer_s));
+        duration(bound.matrix_s),
+        bound.vector_s > 0 ? duration(bound.vector_s) : "not known (no vector rate)",
+        duration(bound.memory_s), duration(bound.network_s),
+        duration(time.expected - estimate.exposed_communication_s - estimate.optimizer_s),
+        duration(estimate.exposed_communication_s), duration(estimate.optimizer_s));
   }
   if (answer.search) text += search_text(answer);
   if (answer.search && answer.search->best.size() > 2) text += top_table(answer.search->best);
@@ -384,7 +325,7 @@ std::string train_text(const TrainAnswer& answer, Explain explain) {
     if (answer.nearest_that_fits) {
       text += fmt::format("the fastest that fits: {}: step {}, memory {}\n",
                           describe(answer.nearest_that_fits->plan),
-                          seconds(answer.nearest_that_fits->step_time_s.expected),
+                          duration(answer.nearest_that_fits->step_time_s.expected),
                           format_binary(answer.nearest_that_fits->memory.total()));
     } else if (!answer.search) {
       text += "no plan on these devices fits\n";

@@ -1,0 +1,125 @@
+// flopwise serve MODEL --on HW:N: latency, throughput, memory and price of serving.
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include "cli/commands.h"
+
+namespace flopwise::cli {
+namespace {
+
+struct Options {
+  std::string model, hardware, mesh, weights, kv, ttft, tpot, price, top;
+  std::string prompt = "1024";
+  std::string output = "256";
+  std::string batch = "auto";
+  std::string dtype = "bf16";
+  std::string mla = "absorbed";
+  bool as_json = false;
+  Explain explain = Explain::kNo;
+};
+
+// "500ms", "0.5s", "0.5": seconds.
+double time_of(const std::string& text, const char* option) {
+  std::string number = text;
+  Rational unit = 1;
+  if (number.size() > 2 && number.ends_with("ms")) {
+    number.resize(number.size() - 2);
+    unit = Rational(1) / Rational(1000);
+  } else if (number.size() > 1 && number.ends_with("s")) {
+    number.pop_back();
+  }
+  const Rational value = parse_quantity(number, option) * unit;
+  if (value > Rational(0)) return value.to_double();
+  throw UserError(std::string(option) + ": expected a time above 0, got " + quoted(text));
+}
+
+ServeRequest request_of(const Options& options) {
+  ServeRequest request;
+  const HardwareChoice choice = read_hardware(options.hardware);
+  request.hardware = choice.hardware;
+  request.devices = choice.count;
+  if (!choice.count_given && !options.mesh.empty()) {
+    request.devices = parse_parallelism(options.mesh).devices();
+  }
+  request.prompt = parse_axis_size(options.prompt, "--prompt");
+  request.output = parse_axis_size(options.output, "--output");
+  request.dtype = options.dtype;
+  request.weights = options.weights;
+  request.kv = options.kv;
+  request.latent = parse_latent_mode(options.mla);
+  if (!options.ttft.empty()) request.ttft_s = time_of(options.ttft, "--ttft");
+  if (!options.tpot.empty()) request.tpot_s = time_of(options.tpot, "--tpot");
+  if (!options.price.empty()) {
+    const Rational price = parse_quantity(options.price, "--price");
+    if (price < Rational(0)) {
+      throw UserError("--price: expected dollars an hour, got " + quoted(options.price));
+    }
+    request.price_usd_per_hour = price.to_double();
+  }
+  return request;
+}
+
+ServePlanRequest plan_of(const Options& options) {
+  ServePlanRequest plan;
+  if (!options.mesh.empty()) plan.mesh = parse_parallelism(options.mesh);
+  if (options.batch != "auto") plan.batch = parse_axis_size(options.batch, "--batch");
+  if (!options.top.empty()) {
+    plan.top = static_cast<std::size_t>(parse_axis_size(options.top, "--top"));
+  }
+  return plan;
+}
+
+void run(const Options& options, Context& context) {
+  const Model model = read_any_model(options.model, context.in);
+  const ServeAnswer answer = answer_serve(model, request_of(options), plan_of(options));
+  if (options.as_json) {
+    context.out << serve_json(answer).str() << "\n";
+  } else {
+    context.out << serve_text(answer, options.explain);
+  }
+  if (!answer.is_yes()) context.exit_status = 1;
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "serve", "Latency, throughput, memory and price of serving, and the best mesh");
+  const auto options = std::make_shared<Options>();
+  command->add_option("MODEL", options->model, "As for count")->required()->check(not_empty);
+  const auto option = [&](const char* name, std::string& value, const char* help,
+                          const char* type) {
+    return command->add_option(name, value, help)
+        ->type_name(type)
+        ->capture_default_str()
+        ->check(not_empty);
+  };
+  option("--on", options->hardware, "Chip and how many, such as h100:8", "HW[:N]")->required();
+  option("--prompt", options->prompt, "Tokens read", "N");
+  option("--output", options->output, "Tokens written", "N");
+  option("--batch", options->batch,
+         "Sequences decoded together, of the whole deployment; auto: the most that fit in time",
+         "B");
+  option("--mesh", options->mesh, "dp=2,tp=4,ep=1; without it the best is searched", "MESH");
+  option("--dtype", options->dtype, "Element type of the computation", "TYPE");
+  option("--weights", options->weights, "Element type of parameters; default as --dtype", "TYPE");
+  option("--kv", options->kv, "Element type of the KV cache; default as --dtype", "TYPE");
+  option("--mla", options->mla, "absorbed or expanded: how decoding runs latent attention", "MODE");
+  option("--ttft", options->ttft, "Time to the first token, at most: 500ms", "T");
+  option("--tpot", options->tpot, "Time per output token, at most: 30ms", "T");
+  option("--price", options->price, "Dollars per device and hour", "USD");
+  option("--top", options->top, "List so many meshes (JSON)", "N");
+  command->add_flag("--json", options->as_json, "The answer as JSON");
+  command->add_flag_callback(
+      "--explain", [options] { options->explain = Explain::kYes; },
+      "Say at which lengths the numbers stand");
+  command->footer(
+      "Exit status 1 where the model does not fit, or is slower than asked.\n"
+      "Examples:\n"
+      "  flopwise serve llama-3-70b --on h100:8 --prompt 2048 --output 512 --tpot 30ms\n"
+      "  flopwise serve deepseek-v3 --on h200:16 --mesh tp=8,dp=2 --weights fp8 --batch 256");
+  command->callback([options, &context] { run(*options, context); });
+}
+
+}  // namespace flopwise::cli
