@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <nlohmann/json.hpp>
 
 #include "flopwise/base/contains.h"
-#include "flopwise/base/dtype.h"
 #include "flopwise/base/error.h"
-#include "flopwise/base/json.h"
 #include "flopwise/base/names.h"
 #include "flopwise/base/units.h"
+#include "flopwise/hardware/figures.h"
+#include "flopwise/hardware/hardware_file.h"
 
 namespace flopwise {
 namespace {
@@ -23,111 +21,55 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
       a.begin());
 }
 
-// The names that agree with `key` longest from the front: a chip's name starts with its family.
-std::vector<std::string> nearest_chips(const std::string& key) {
-  std::size_t longest = 0;
-  std::vector<std::string> nearest;
-  for (const Hardware& chip : hardware_catalog()) {
-    std::size_t agreeing = common_prefix(key, normalised_name(chip.name));
-    for (const std::string& alias : chip.aliases) {
-      agreeing = std::max(agreeing, common_prefix(key, normalised_name(alias)));
-    }
-    if (agreeing > longest) nearest.clear();
-    longest = std::max(longest, agreeing);
-    if (agreeing == longest) nearest.push_back(chip.name);
-  }
-  return nearest;
-}
-
-// ---- figures given by the user ---------------------------------------------------------------
-
-Rational positive(const std::string& text, std::string_view what) {
-  const Rational value = parse_quantity(text, what);
-  if (value > 0) return value;
-  throw UserError(fmt::format("{}: expected a number above 0, got {}", what, quoted(text)));
-}
-
-Link& link_of(Hardware& hardware) {
-  if (!hardware.link) hardware.link.emplace().name = "given";
-  return *hardware.link;
-}
-
-void set_flops(Hardware& hardware, const std::string& text) {
-  const Rational rate = positive(text, "flops");
-  if (hardware.peaks.empty()) {
-    for (const DType& dtype : all_dtypes()) hardware.peaks.push_back({std::string(dtype.name), {}});
-  }
-  for (PeakRate& peak : hardware.peaks) peak.flops_per_s = rate;
-}
-
-void set_vector_flops(Hardware& hardware, const std::string& text) {
-  hardware.vector_flops_per_s = positive(text, "vector_flops");
-}
-
-void set_memory(Hardware& hardware, const std::string& text) {
-  const Count bytes = parse_bytes(text, "memory");
-  if (bytes < 1) {
-    throw UserError(fmt::format("memory: expected at least 1 byte, got {}", quoted(text)));
-  }
-  hardware.memory_bytes = bytes;
-  hardware.memory_basis = "given";
-}
-
-void set_memory_bandwidth(Hardware& hardware, const std::string& text) {
-  hardware.memory_bytes_per_s = positive(text, "memory_bandwidth");
-}
-
-void set_link_bandwidth(Hardware& hardware, const std::string& text) {
-  Link& link = link_of(hardware);
-  link.bytes_per_s = link.peer_bytes_per_s = positive(text, "link_bandwidth");
-}
-
-void set_network_bandwidth(Hardware& hardware, const std::string& text) {
-  hardware.network_bytes_per_s = positive(text, "network_bandwidth");
-}
-
-void set_domain_size(Hardware& hardware, const std::string& text) {
-  link_of(hardware).domain_size = parse_axis_size(text, "domain_size");
-}
-
-void set_tdp(Hardware& hardware, const std::string& text) {
-  hardware.tdp_w = positive(text, "tdp");
-}
-
-void set_price(Hardware& hardware, const std::string& text) {
-  hardware.price_usd_per_hour = positive(text, "price");
-  hardware.price_source = "given";
-}
-
-struct Figure {
-  std::string_view key;
-  void (*set)(Hardware& hardware, const std::string& text);
-};
-constexpr Figure kFigures[] = {
-    {"flops",             set_flops            },
-    {"vector_flops",      set_vector_flops     },
-    {"memory",            set_memory           },
-    {"memory_bandwidth",  set_memory_bandwidth },
-    {"link_bandwidth",    set_link_bandwidth   },
-    {"network_bandwidth", set_network_bandwidth},
-    {"domain_size",       set_domain_size      },
-    {"tdp",               set_tdp              },
-    {"price",             set_price            },
-};
-
-std::string known_figures() {
-  std::string keys;
-  for (const Figure& figure : kFigures) {
-    keys += fmt::format("{}{}", keys.empty() ? "" : ", ", figure.key);
-  }
+// What a chip is called, spelt alike.
+std::vector<std::string> keys_of(const Hardware& chip) {
+  std::vector<std::string> keys = {normalised_name(chip.name)};
+  for (const std::string& alias : chip.aliases) keys.push_back(normalised_name(alias));
   return keys;
 }
 
-const Figure* find_figure(std::string_view key) {
-  const auto* found = std::find_if(std::begin(kFigures), std::end(kFigures),
-                                   [&](const Figure& figure) { return figure.key == key; });
-  return found == std::end(kFigures) ? nullptr : found;
+// The names that agree with `key` longest from the front: a chip's name starts with its family.
+std::vector<std::string> agreeing_chips(const std::string& key) {
+  std::size_t longest = 1;
+  std::vector<std::string> agreeing;
+  for (const Hardware& chip : hardware_catalog()) {
+    std::size_t length = 0;
+    for (const std::string& name : keys_of(chip)) {
+      length = std::max(length, common_prefix(key, name));
+    }
+    if (length > longest) agreeing.clear();
+    longest = std::max(longest, length);
+    if (length == longest) agreeing.push_back(chip.name);
+  }
+  return agreeing;
 }
+
+// "wse3" is part of the name Cerebras WSE-3.
+std::vector<std::string> containing_chips(const std::string& key) {
+  std::vector<std::string> containing;
+  if (key.size() < 2) return containing;
+  for (const Hardware& chip : hardware_catalog()) {
+    const std::vector<std::string> keys = keys_of(chip);
+    const bool has_key = std::any_of(keys.begin(), keys.end(), [&](const std::string& name) {
+      return name.find(key) != std::string::npos;
+    });
+    if (has_key) containing.push_back(chip.name);
+  }
+  return containing;
+}
+
+std::vector<std::string> nearest_chips(std::string_view name) {
+  constexpr std::size_t kMost = 5;
+  const std::string key = normalised_name(name);
+  std::vector<std::string> nearest = containing_chips(key);
+  if (nearest.empty()) nearest = agreeing_chips(key);
+  if (nearest.empty()) {
+    for (const Hardware& chip : hardware_catalog()) nearest.push_back(chip.name);
+  }
+  return nearest.size() <= kMost ? nearest : nearest_names(name, nearest);
+}
+
+// ---- --on ------------------------------------------------------------------------------------
 
 void apply_override(Hardware& hardware, std::string_view piece,
                     std::vector<std::string_view>& seen) {
@@ -136,7 +78,7 @@ void apply_override(Hardware& hardware, std::string_view piece,
     throw UserError(fmt::format("expected KEY=VALUE, got {}", quoted(piece)));
   }
   const std::string_view key = piece.substr(0, equals);
-  const Figure* figure = find_figure(key);
+  const FigureKey* figure = find_figure(key);
   if (figure == nullptr) {
     throw UserError(fmt::format("unknown key {}, known: {}", quoted(key), known_figures()));
   }
@@ -158,69 +100,13 @@ void apply_overrides(Hardware& hardware, std::string_view text) {
   }
 }
 
-// ---- a chip described in a JSON file ---------------------------------------------------------
-
-// 3.35e12 or "80GiB" as the text that the figures' setters read.
-std::string figure_text(JsonFields& fields, std::string_view field) {
-  const nlohmann::json& value = fields.raw(field);
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number()) return value.dump();
-  throw UserError(fmt::format("{}: expected a number or a quantity such as \"80GiB\", got {}",
-                              fields.where(field), shown(value)));
-}
-
-void read_peaks(Hardware& hardware, JsonFields peaks) {
-  hardware.peaks.clear();
-  for (const std::string& name : peaks.unread()) {
-    const DType& dtype =
-        in_context(peaks.where(name), [&]() -> const DType& { return find_dtype(name); });
-    const PeakRate peak{std::string(dtype.name),
-                        positive(figure_text(peaks, name), peaks.where(name))};
-    const auto same = std::find_if(hardware.peaks.begin(), hardware.peaks.end(),
-                                   [&](const PeakRate& p) { return p.dtype == peak.dtype; });
-    if (same == hardware.peaks.end()) {
-      hardware.peaks.push_back(peak);
-    } else if (same->flops_per_s != peak.flops_per_s) {
-      throw UserError(fmt::format("{}: expected {}, as another name of {} says, got {}",
-                                  peaks.where(name), same->flops_per_s.str(), peak.dtype,
-                                  peak.flops_per_s.str()));
-    }
-  }
-}
-
-Hardware hardware_from_json(const nlohmann::json& json, const std::string& file) {
-  JsonFields fields(json, file);
-  Hardware hardware;
-  hardware.name = fields.text("name");
-  hardware.sources = {file};
-  if (fields.has("peak_flops") && fields.has("flops")) {
-    throw UserError(
-        fmt::format("{}: expected flops, the peak of every type, or peak_flops, those "
-                    "of some, got both",
-                    fields.where("flops")));
-  }
-  if (fields.has("peak_flops")) read_peaks(hardware, fields.object("peak_flops"));
-  for (const std::string& field : fields.unread()) {
-    const Figure* figure = find_figure(field);
-    if (figure == nullptr) {
-      throw UserError(fmt::format("{}: unknown key, known: name, peak_flops, {}",
-                                  fields.where(field), known_figures()));
-    }
-    const std::string text = figure_text(fields, field);
-    in_context(file, [&] { figure->set(hardware, text); });
-  }
-  return hardware;
-}
-
-// ---- --on ------------------------------------------------------------------------------------
-
 Hardware hardware_called(const std::string& name) {
   if (normalised_name(name) == "this") {
     throw UserError(
         "hardware 'this' is not calibrated on this machine, expected a chip, figures such as "
         "flops=1e15, or a JSON file");
   }
-  if (name.ends_with(".json")) return hardware_from_json(read_json_file(name), name);
+  if (name.ends_with(".json")) return read_hardware_file(name);
   return find_hardware(name);
 }
 
@@ -238,16 +124,65 @@ HardwareChoice read_chip(const std::string& text) {
 
 }  // namespace
 
+std::string_view name_of(ChipKind kind) {
+  switch (kind) {
+    case ChipKind::kGpu:
+      return "gpu";
+    case ChipKind::kTpu:
+      return "tpu";
+    case ChipKind::kNpu:
+      return "npu";
+    case ChipKind::kSoc:
+      return "soc";
+    case ChipKind::kWafer:
+      return "wafer";
+    case ChipKind::kCpu:
+      return "cpu";
+  }
+  throw InternalError("unknown kind of chip");
+}
+
+std::string_view name_of(ChipStatus status) {
+  switch (status) {
+    case ChipStatus::kAvailable:
+      return "available";
+    case ChipStatus::kAnnounced:
+      return "announced";
+  }
+  throw InternalError("unknown status of a chip");
+}
+
+std::string_view name_of(Topology topology) {
+  switch (topology) {
+    case Topology::kUnknown:
+      return "unknown";
+    case Topology::kSwitched:
+      return "switched";
+    case Topology::kTorus2d:
+      return "torus_2d";
+    case Topology::kTorus3d:
+      return "torus_3d";
+    case Topology::kRing:
+      return "ring";
+    case Topology::kDirect:
+      return "direct";
+    case Topology::kMesh:
+      return "mesh";
+    case Topology::kPair:
+      return "pair";
+    case Topology::kTree:
+      return "tree";
+  }
+  throw InternalError("unknown topology");
+}
+
 const Hardware& find_hardware(std::string_view name) {
   const std::string key = normalised_name(name);
   for (const Hardware& chip : hardware_catalog()) {
-    if (normalised_name(chip.name) == key) return chip;
-    for (const std::string& alias : chip.aliases) {
-      if (normalised_name(alias) == key) return chip;
-    }
+    if (contains(keys_of(chip), key)) return chip;
   }
   throw UserError(fmt::format("unknown hardware {}, nearest: {}", quoted(name),
-                              fmt::join(nearest_chips(key), ", ")));
+                              fmt::join(nearest_chips(name), ", ")));
 }
 
 HardwareChoice read_hardware(const std::string& text) {
@@ -260,7 +195,9 @@ HardwareChoice read_hardware(const std::string& text) {
   if (head.find('=') != std::string::npos) {
     HardwareChoice figures;
     figures.hardware.name = text;
-    figures.hardware.sources = {"given"};
+    figures.hardware.sources = {
+        {"", "given"}
+    };
     apply(figures.hardware, text);
     return figures;
   }
@@ -270,8 +207,7 @@ HardwareChoice read_hardware(const std::string& text) {
 }
 
 Rational peak_flops_per_s(const Hardware& hardware, std::string_view dtype) {
-  const bool is_matrix_rate = dtype.ends_with("_matrix");
-  const std::string_view wanted = is_matrix_rate ? dtype : find_dtype(dtype).name;
+  const std::string wanted = peak_name(dtype);
   std::vector<std::string_view> known;
   for (const PeakRate& peak : hardware.peaks) {
     if (peak.dtype == wanted) return peak.flops_per_s;

@@ -10,8 +10,9 @@
 namespace flopwise {
 namespace {
 
-bool is_torus(const std::string& topology) {
-  return topology.find("torus") != std::string::npos || topology.find("ring") == 0;
+bool is_torus(Topology topology) {
+  return topology == Topology::kTorus2d || topology == Topology::kTorus3d ||
+         topology == Topology::kRing;
 }
 
 // What an all-to-all sends to every one of the X-1 others.
@@ -58,9 +59,10 @@ SentBytes sent_bytes(CollectiveKind kind, double array_bytes, DeviceGroup group,
 Network network_of(const Hardware& hardware) {
   Network network;
   if (hardware.link) {
-    network.inside_bytes_per_s = hardware.link->bytes_per_s.to_double();
-    network.domain_size = hardware.link->domain_size;
-    network.ring = is_torus(hardware.link->topology);
+    const Link& link = *hardware.link;
+    if (link.bytes_per_s) network.inside_bytes_per_s = link.bytes_per_s->to_double();
+    network.domain_size = link.domain_size.value_or(0);
+    network.ring = is_torus(link.topology_kind);
   }
   if (hardware.network_bytes_per_s) {
     network.across_bytes_per_s = hardware.network_bytes_per_s->to_double();

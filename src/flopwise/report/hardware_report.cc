@@ -27,13 +27,6 @@ std::optional<Rational> link_rate(const Hardware& hardware) {
   return hardware.link->bytes_per_s;
 }
 
-std::optional<Rational> peak_of(const Hardware& hardware, std::string_view dtype) {
-  for (const PeakRate& peak : hardware.peaks) {
-    if (peak.dtype == dtype) return peak.flops_per_s;
-  }
-  return std::nullopt;
-}
-
 // Peak over bandwidth, for any peak that the chip lists.
 std::optional<Rational> flops_per_byte(const Hardware& hardware,
                                        const std::optional<Rational>& peak) {
@@ -76,17 +69,65 @@ Json link_json(const std::optional<Link>& link) {
   if (!link) return nullptr;
   return Json::object()
       .add("name", link->name)
-      .add("bytes_per_s", link->bytes_per_s.to_double())
-      .add("peer_bytes_per_s", link->peer_bytes_per_s.to_double())
-      .add("domain_size", link->domain_size > 0 ? Json(link->domain_size) : Json())
-      .add("topology", link->topology);
+      .add("bytes_per_s", rate_json(link->bytes_per_s))
+      .add("peer_bytes_per_s", rate_json(link->peer_bytes_per_s))
+      .add("links", link->links)
+      .add("domain_size", link->domain_size)
+      .add("topology", link->topology)
+      .add("topology_kind", name_of(link->topology_kind));
 }
 
 constexpr const char* kColumnMeanings =
-    "\nbf16 peak      dense, a multiply and an add counted as 2 FLOPs\n"
-    "FLOPs/B        bf16 peak over bandwidth: above it work is compute-bound\n"
+    "\n16-bit peak    dense, a multiply and an add counted as 2 FLOPs: bf16, or fp16 without it\n"
+    "FLOPs/B        that peak over bandwidth: above it work is compute-bound\n"
     "link, one way  leaving one device in one direction, all its links together\n"
+    "domain         devices that these links connect\n"
     "network        to other nodes, per device, one direction\n";
+
+// The peak that the list shows.
+const PeakRate* sixteen_bit_peak(const Hardware& hardware) {
+  for (const char* dtype : {"bf16", "fp16"}) {
+    for (const PeakRate& peak : hardware.peaks) {
+      if (peak.dtype == dtype) return &peak;
+    }
+  }
+  return nullptr;
+}
+
+// "where (peaks memory)".
+std::vector<std::string> source_lines(const Hardware& hardware) {
+  std::vector<std::string> lines;
+  for (const FigureSource& source : hardware.sources) {
+    lines.push_back(source.figures.empty() ? source.where
+                                           : fmt::format("{} ({})", source.where, source.figures));
+  }
+  return lines;
+}
+
+std::string size_text(const std::optional<Count>& bytes) {
+  return bytes ? format_binary(bytes->to_double()) : kUnknown;
+}
+
+std::string whole_text(const std::optional<std::int64_t>& value) {
+  return value ? std::to_string(*value) : kUnknown;
+}
+
+// "NVLink 4, leaving one device in one direction; 450.0 GB/s to one peer; ...".
+std::string link_meaning(const Link& link) {
+  std::string text = fmt::format("{}, leaving one device in one direction", link.name);
+  if (link.peer_bytes_per_s) {
+    text += fmt::format("; {} to one peer", rate_text(link.peer_bytes_per_s, "B/s"));
+  }
+  if (link.links) text += fmt::format("; links: {}", *link.links);
+  if (link.domain_size) text += fmt::format("; devices: {}", *link.domain_size);
+  return link.topology.empty() ? text : fmt::format("{}; {}", text, link.topology);
+}
+
+std::string price_meaning(const Hardware& hardware) {
+  if (!hardware.price_usd_per_hour) return "";
+  return hardware.price_source + ", " +
+         (hardware.price_date.empty() ? "no date" : hardware.price_date);
+}
 
 // "bf16: 989.4e12 FLOP/s / 3.35e12 B/s = 295.3 FLOPs per byte".
 std::string explain_intensities(const Hardware& hardware) {
@@ -107,18 +148,25 @@ Json with_facts(Json json, const Hardware& hardware) {
       .add("aliases", text_list(hardware.aliases))
       .add("vendor", hardware.vendor)
       .add("year", hardware.year)
+      .add("kind", hardware.kind ? Json(name_of(*hardware.kind)) : Json())
+      .add("status", name_of(hardware.status))
       .add("peak_flops_per_s", peaks_json(hardware))
       .add("flops_per_byte", intensities_json(hardware))
+      .add("sparsity_factor", rate_json(hardware.sparsity_factor))
       .add("vector_flops_per_s", rate_json(hardware.vector_flops_per_s))
       .add("memory_bytes", hardware.memory_bytes)
       .add("memory_basis", hardware.memory_basis)
       .add("memory_bytes_per_s", rate_json(hardware.memory_bytes_per_s))
+      .add("on_chip_bytes", hardware.on_chip_bytes)
+      .add("on_chip_what", hardware.on_chip_what)
       .add("link", link_json(hardware.link))
       .add("network_bytes_per_s", rate_json(hardware.network_bytes_per_s))
+      .add("pcie_bytes_per_s", rate_json(hardware.pcie_bytes_per_s))
       .add("tdp_w", rate_json(hardware.tdp_w))
       .add("price_usd_per_hour", rate_json(hardware.price_usd_per_hour))
       .add("price_source", hardware.price_source)
-      .add("sources", text_list(hardware.sources))
+      .add("price_date", hardware.price_date.empty() ? Json() : Json(hardware.price_date))
+      .add("sources", text_list(source_lines(hardware)))
       .add("notes", hardware.notes);
   return json;
 }
@@ -127,22 +175,32 @@ Json with_facts(Json json, const Hardware& hardware) {
 
 std::string hardware_table_text(Explain explain) {
   TextTable table({
-      {"chip",          Align::kLeft },
       {"vendor",        Align::kLeft },
+      {"chip",          Align::kLeft },
       {"year",          Align::kRight},
-      {"bf16 peak",     Align::kRight},
+      {"16-bit peak",   Align::kRight},
       {"memory",        Align::kRight},
       {"bandwidth",     Align::kRight},
       {"FLOPs/B",       Align::kRight},
       {"link, one way", Align::kRight},
+      {"domain",        Align::kRight},
       {"network",       Align::kRight}
   });
+  std::string vendor;
   for (const Hardware& chip : hardware_catalog()) {
-    const std::optional<Rational> peak = peak_of(chip, "bf16");
-    table.add_row({chip.name, chip.vendor, std::to_string(chip.year), rate_text(peak, "FLOP/s"),
-                   chip.memory_bytes ? format_binary(chip.memory_bytes->to_double()) : kUnknown,
-                   rate_text(chip.memory_bytes_per_s, "B/s"),
-                   ratio_text(flops_per_byte(chip, peak)), rate_text(link_rate(chip), "B/s"),
+    const bool is_first = chip.vendor != vendor;
+    if (is_first && !vendor.empty()) table.add_rule();
+    vendor = chip.vendor;
+    const PeakRate* peak = sixteen_bit_peak(chip);
+    const std::optional<Rational> rate =
+        peak == nullptr ? std::nullopt : std::optional<Rational>(peak->flops_per_s);
+    const bool is_announced = chip.status == ChipStatus::kAnnounced;
+    table.add_row({is_first ? vendor : "", chip.name + (is_announced ? " (announced)" : ""),
+                   std::to_string(chip.year),
+                   (peak == nullptr ? "" : peak->dtype + " ") + rate_text(rate, "FLOP/s"),
+                   size_text(chip.memory_bytes), rate_text(chip.memory_bytes_per_s, "B/s"),
+                   ratio_text(flops_per_byte(chip, rate)), rate_text(link_rate(chip), "B/s"),
+                   chip.link ? whole_text(chip.link->domain_size) : kUnknown,
                    rate_text(chip.network_bytes_per_s, "B/s")});
   }
   return explain == Explain::kNo ? table.str() : table.str() + kColumnMeanings;
@@ -158,28 +216,30 @@ std::string hardware_text(const Hardware& hardware, Explain explain) {
   Facts facts;
   facts.add("chip", hardware.name);
   facts.add("also called", fmt::format("{}", fmt::join(hardware.aliases, ", ")));
-  facts.add("vendor, year", fmt::format("{}, {}", hardware.vendor, hardware.year));
-  facts.add("memory",
-            hardware.memory_bytes ? format_binary(hardware.memory_bytes->to_double()) : kUnknown,
-            hardware.memory_basis);
+  facts.add("vendor, year", fmt::format("{}, {}", hardware.vendor, hardware.year),
+            hardware.status == ChipStatus::kAnnounced ? "announced" : "");
+  if (hardware.kind) facts.add("kind", std::string(name_of(*hardware.kind)));
+  facts.add("memory", size_text(hardware.memory_bytes), hardware.memory_basis);
   facts.add("bandwidth", rate_text(hardware.memory_bytes_per_s, "B/s"), "to that memory");
+  facts.add("on chip", size_text(hardware.on_chip_bytes), hardware.on_chip_what);
   facts.add("vector rate", rate_text(hardware.vector_flops_per_s, "FLOP/s"), "of the vector units");
+  facts.add("sparsity", ratio_text(hardware.sparsity_factor),
+            "by which the vendor's sparse peaks exceed those below");
   facts.add("link", rate_text(link_rate(hardware), "B/s"),
-            hardware.link ? fmt::format("{}, leaving one device in one direction; {}",
-                                        hardware.link->name, hardware.link->topology)
-                          : "");
+            hardware.link ? link_meaning(*hardware.link) : "");
   facts.add("network", rate_text(hardware.network_bytes_per_s, "B/s"),
             "to other nodes, per device, one direction");
+  facts.add("PCIe", rate_text(hardware.pcie_bytes_per_s, "B/s"), "to the host, one direction");
   facts.add("power", rate_text(hardware.tdp_w, "W"));
   facts.add("price",
             hardware.price_usd_per_hour
                 ? fmt::format("{:.2f} USD/h", hardware.price_usd_per_hour->to_double())
                 : kUnknown,
-            hardware.price_source);
+            price_meaning(hardware));
   std::string text = facts.str() + "\n" + peaks_table(hardware);
   text += "Above that many FLOPs per byte of memory traffic, work is compute-bound.\n";
   if (explain == Explain::kYes) text += explain_intensities(hardware);
-  text += lines_of("Sources", hardware.sources);
+  text += lines_of("Sources", source_lines(hardware));
   if (!hardware.notes.empty()) text += fmt::format("\nNotes: {}\n", hardware.notes);
   return text;
 }
