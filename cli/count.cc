@@ -111,7 +111,7 @@ void add_text_options(CLI::App& command, Options& options) {
   option("--mla", options.mla,
          "absorbed or expanded: how decoding runs latent attention, and what its cache holds",
          "MODE");
-  option("--fusion", options.fusion, "fused or unfused: what goes through memory", "FUSION");
+  option("--fusion", options.fusion, "fused, eager or unfused: what goes through memory", "FUSION");
   option("--dtype", options.dtype, "Element type of activations and gradients", "TYPE");
   option("--weights", options.weights, "Element type of parameters; default as --dtype", "TYPE");
   option("--kv", options.kv, "Element type of the KV cache; default as --dtype", "TYPE");

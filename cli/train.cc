@@ -146,7 +146,7 @@ void add_train_command(CLI::App& app, Context& context) {
          "NAME");
   option("--dtype", options->dtype, "Element type of the computation", "TYPE");
   option("--attention-kernel", options->kernel, "flash or plain", "KERNEL");
-  option("--fusion", options->fusion, "fused or unfused: what goes through memory", "FUSION");
+  option("--fusion", options->fusion, "fused, eager or unfused: what goes through memory", "FUSION");
   option("--convention", options->convention, "How the FLOPs of MFU are counted", "NAME");
   option("--price", options->price, "Dollars per device and hour", "USD");
   option("--sort", options->sort, "What the search minimises: time (default) or memory", "GOAL");

@@ -140,7 +140,7 @@ TEST(CountErrors, Options) {
        "q5_1 q5_0 q4_1 q4_0 mxfp8 mxfp4 nvfp4"                                                                               },
       {"count gpt2 --attention-kernel fast",
        "--attention-kernel: expected flash or plain, got 'fast'"                                                             },
-      {"count gpt2 --fusion some",                          "--fusion: expected fused or unfused, got 'some'"                },
+      {"count gpt2 --fusion some",                          "--fusion: expected fused, eager or unfused, got 'some'"                },
       {"count gpt2 --remat some",
        "--remat: expected none, attention, matmuls, block, full or save:NAME,NAME..., got 'some'"                            },
       {"count gpt2 --remat save:foo",

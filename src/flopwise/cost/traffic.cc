@@ -159,7 +159,8 @@ class TrafficCounter {
 
   // All elements; of routed experts those that the call's tokens are expected to reach.
   Expr stored_elements(const Tensor& tensor, const Op& user) const {
-    if (tensor.routed_axis.empty()) return elements(tensor);
+    const bool moves_all = std::holds_alternative<Collective>(user.kind);
+    if (tensor.routed_axis.empty() || moves_all) return elements(tensor);
     const Tensor* choice = nullptr;
     for (const TensorId id : user.inputs) {
       if (graph_.tensor(id).element == Element::kIndex) choice = &graph_.tensor(id);
@@ -201,8 +202,9 @@ class TrafficCounter {
 
 Fusion parse_fusion(std::string_view text) {
   if (text == "fused") return Fusion::kFused;
+  if (text == "eager") return Fusion::kEager;
   if (text == "unfused") return Fusion::kUnfused;
-  throw UserError(fmt::format("--fusion: expected fused or unfused, got {}", quoted(text)));
+  throw UserError(fmt::format("--fusion: expected fused, eager or unfused, got {}", quoted(text)));
 }
 
 Expr bytes_per_element(Element element, const ElementTypes& types) {
@@ -244,7 +246,7 @@ std::vector<OpId> kernels_of(const Graph& graph, Fusion fusion) {
       if (continues) kernels[i] = kernels[i - 1];
       continue;
     }
-    if (!is_elementwise(ops[i].kind)) continue;
+    if (fusion == Fusion::kEager || !is_elementwise(ops[i].kind)) continue;
     // The kernel that starts last among those that make an operand: all others are done by then.
     OpId latest = -1;
     for (const TensorId input : ops[i].inputs) {

@@ -2,7 +2,9 @@
 //
 // Each kernel reads its inputs once and writes its outputs once. Unfused, every operation is a
 // kernel. Fused (the default), attention is one kernel and elementwise operations ride on the
-// latest producer of an operand, so what only they exchange never reaches memory. A tensor is
+// latest producer of an operand, so what only they exchange never reaches memory. Eager, attention
+// is one kernel and elementwise operations are kernels of their own, as in a framework that
+// compiles nothing. A tensor is
 // written if another kernel reads it, or if the backward pass will and it is saved.
 #pragma once
 
@@ -13,7 +15,7 @@
 
 namespace flopwise {
 
-enum class Fusion { kFused, kUnfused };
+enum class Fusion { kFused, kEager, kUnfused };
 Fusion parse_fusion(std::string_view text);  // UserError with the choices
 
 struct ElementTypes {

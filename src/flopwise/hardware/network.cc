@@ -63,12 +63,20 @@ Network network_of(const Hardware& hardware) {
     if (link.bytes_per_s) network.inside_bytes_per_s = link.bytes_per_s->to_double();
     network.domain_size = link.domain_size.value_or(0);
     network.ring = is_torus(link.topology_kind);
+    if (network.ring && link.peer_bytes_per_s) {
+      network.ring_bytes_per_s = 2 * link.peer_bytes_per_s->to_double();
+    }
   }
   if (hardware.network_bytes_per_s) {
     network.across_bytes_per_s = hardware.network_bytes_per_s->to_double();
   }
   if (!hardware.link) network.domain_size = 1;
   return network;
+}
+
+double Network::inside_rate(std::size_t mesh_axes) const {
+  if (ring_bytes_per_s == 0) return inside_bytes_per_s;
+  return std::min(inside_bytes_per_s, ring_bytes_per_s * static_cast<double>(mesh_axes));
 }
 
 double collective_time_s(const SentBytes& sent, const Network& network, const Hardware& hardware) {

@@ -39,6 +39,10 @@ struct Network {
   double across_bytes_per_s = 0;
   std::int64_t domain_size = 0;  // 0: not known
   bool ring = false;             // a torus: each mesh axis is a ring of it
+  double ring_bytes_per_s = 0;   // of one ring, its two directions together
+
+  // Inside a domain, for a collective over so many mesh axes.
+  double inside_rate(std::size_t mesh_axes) const;
 };
 Network network_of(const Hardware& hardware);
 

@@ -128,10 +128,7 @@ BlockModel::BlockModel(const Block& block, const Sizes& sizes, const Assignment&
     : name_(block.name), is_layer_(block.is_layer), sizes_(sizes), assignment_(&assignment) {
   repeat_ = static_cast<std::int64_t>(block.repeat.eval_count(sizes, "layers").value());
   variables_ = {"B"};
-  for (const ParallelAxis axis : kParallelAxes) {
-    variables_.push_back(assignment.symbol(axis));
-    variable_axes_.push_back(axis);
-  }
+  for (const ParallelAxis axis : kParallelAxes) variables_.push_back(assignment.symbol(axis));
   const ShardedBlock sharded = shard(block, assignment);
   add_kernels(sharded.local.graph, fusion, bytes.types);
   add_moves(sharded.local.graph, bytes);
@@ -269,44 +266,92 @@ void BlockModel::add_memory(const Block& local, Fusion fusion, const ElementType
   shared_parameters_ = compile(shared);
 }
 
-BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates) const {
-  std::array<double, 7> values = {static_cast<double>(mesh.batch)};
-  for (std::size_t i = 0; i < variable_axes_.size(); ++i) {
-    values[i + 1] = static_cast<double>(mesh.size(variable_axes_[i]));
+BlockModel::Values BlockModel::values_of(const MeshSizes& mesh) {
+  Values values = {static_cast<double>(mesh.batch)};
+  for (std::size_t i = 0; i < mesh.axes.size(); ++i) {
+    values[i + 1] = static_cast<double>(mesh.axes[i]);
   }
-  const Efficiency& efficiency = *rates.efficiency;
-  BlockEstimate result;
-  std::array<double, 3> attention_by_pass = {};
+  return values;
+}
+
+KernelEstimate BlockModel::kernels(const MeshSizes& mesh, const ChipRates& rates) const {
+  // The sequences of a replica alone: the same numbers, whatever dp and fsdp are.
+  MeshSizes replica = mesh;
+  const std::int64_t copies = mesh.size(ParallelAxis::kDp) * mesh.size(ParallelAxis::kFsdp);
+  replica.batch = mesh.batch / copies;
+  replica.axes[static_cast<std::size_t>(ParallelAxis::kDp)] = 1;
+  replica.axes[static_cast<std::size_t>(ParallelAxis::kFsdp)] = 1;
+  const Values values = values_of(replica);
+  KernelEstimate result;
   for (const Kernel& kernel : kernels_) {
-    PassEstimate& pass = result.passes[static_cast<std::size_t>(kernel.pass)];
+    const auto pass_index = static_cast<std::size_t>(kernel.pass);
+    PassEstimate& pass = result.passes[pass_index];
     const double flops = kernel.matrix_flops(values);
     const double bytes = kernel.bytes(values);
     const double vector = kernel.vector_flops(values);
     pass.matrix_flops += flops;
     pass.vector_flops += vector;
     pass.bytes += bytes;
-    double time = 0;
-    switch (kernel.kind) {
-      case KernelKind::kProduct:
-        time = matmul_time_s(
-            efficiency,
-            {kernel.m(values), kernel.n(values), kernel.k(values), kernel.times(values)},
-            rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
-        break;
-      case KernelKind::kAttention:
-        time = attention_time_s(efficiency, flops, std::max(kernel.keys(values), 1.0), kernel.width,
-                                rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
-        attention_by_pass[static_cast<std::size_t>(kernel.pass)] += time;
-        break;
-      case KernelKind::kStream:
-        if (bytes > 0 || vector > 0) {
-          time = bytes / (efficiency.streaming_fraction * rates.memory_bytes_per_s) +
-                 efficiency.kernel_overhead_s;
-        }
-        break;
-    }
+    const double time = kernel_time_s(kernel, values, flops, vector, bytes, rates);
     pass.kernels_s += time;
+    if (kernel.kind == KernelKind::kAttention) result.attention_s[pass_index] += time;
   }
+  result.saved_bytes = saved_(values);
+  result.saved_once_bytes = saved_once_(values);
+  std::vector<double> bytes;
+  bytes.reserve(lifetime_bytes_.size());
+  for (const CompiledExpr& each : lifetime_bytes_) bytes.push_back(each(values));
+  result.peak_bytes = lifetimes_.peak(bytes);
+  return result;
+}
+
+double BlockModel::kernel_time_s(const Kernel& kernel, const Values& values, double flops,
+                                 double vector, double bytes, const ChipRates& rates) {
+  const Efficiency& efficiency = *rates.efficiency;
+  switch (kernel.kind) {
+    case KernelKind::kProduct:
+      return matmul_time_s(
+          efficiency, {kernel.m(values), kernel.n(values), kernel.k(values), kernel.times(values)},
+          rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
+    case KernelKind::kAttention:
+      return attention_time_s(efficiency, flops, std::max(kernel.keys(values), 1.0), kernel.width,
+                              rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
+    case KernelKind::kStream:
+      if (bytes == 0 && vector == 0) return 0;  // a change of names
+      return bytes / (efficiency.streaming_fraction * rates.memory_bytes_per_s) +
+             efficiency.kernel_overhead_s;
+  }
+  throw InternalError("unknown kind of kernel");
+}
+
+namespace {
+
+// A collective over several axes is one; its bytes stand with the first of more than one device.
+void add_by_axis(std::array<double, 6>& by_axis, MeshSet axes, const MeshSizes& mesh,
+                 double bytes) {
+  for (const ParallelAxis axis : kParallelAxes) {
+    if (!axes.has(axis) || mesh.size(axis) == 1) continue;
+    by_axis[static_cast<std::size_t>(axis)] += bytes;
+    return;
+  }
+}
+
+double expected_time_s(const SentBytes& sent, const ChipRates& rates) {
+  return collective_time_s({sent.inside / rates.efficiency->link_fraction,
+                            sent.across / rates.efficiency->network_fraction},
+                           rates.network, *rates.hardware);
+}
+
+}  // namespace
+
+BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates,
+                                   const KernelEstimate& kernels) const {
+  const Values values = values_of(mesh);
+  BlockEstimate result;
+  result.passes = kernels.passes;
+  result.saved_bytes = kernels.saved_bytes;
+  result.saved_once_bytes = kernels.saved_once_bytes;
+  result.peak_bytes = kernels.peak_bytes;
   for (const Move& move : moves_) {
     const DeviceGroup group = mesh.group(move.axes, rates.network.domain_size);
     if (group.inside * group.across == 1) continue;
@@ -314,26 +359,17 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
     const SentBytes sent = sent_bytes(move.kind, move.bytes(values), group, rates.network.ring);
     pass.sent.inside += sent.inside;
     pass.sent.across += sent.across;
-    for (const ParallelAxis axis : kParallelAxes) {
-      // A collective over several axes is one; its bytes stand with the first.
-      if (move.axes.has(axis)) {
-        pass.sent_by_axis[static_cast<std::size_t>(axis)] += sent.total();
-        break;
-      }
-    }
-    const double time = collective_time_s({sent.inside / efficiency.link_fraction,
-                                           sent.across / efficiency.network_fraction},
-                                          rates.network, *rates.hardware) +
-                        (move.of_parameter ? 0 : efficiency.collective_overhead_s);
+    add_by_axis(pass.sent_by_axis, move.axes, mesh, sent.total());
+    const double time = expected_time_s(sent, rates);
     if (move.of_parameter) {
       pass.overlappable_s += time;
     } else {
-      pass.blocking_s += time;
-      if (move.in_attention) pass.hidden_s += time;
+      pass.blocking_s += time + rates.efficiency->collective_overhead_s;
+      if (move.in_attention) pass.hidden_s += time + rates.efficiency->collective_overhead_s;
     }
   }
-  for (std::size_t i = 0; i < 3; ++i) {
-    result.passes[i].hidden_s = std::min(result.passes[i].hidden_s, attention_by_pass[i]);
+  for (std::size_t i = 0; i < result.passes.size(); ++i) {
+    result.passes[i].hidden_s = std::min(result.passes[i].hidden_s, kernels.attention_s[i]);
   }
   for (const StepMove& move : step_moves_) {
     const DeviceGroup group = mesh.group(move.axes, rates.network.domain_size);
@@ -342,21 +378,9 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
         sent_bytes(CollectiveKind::kAllReduce, move.bytes(values), group, rates.network.ring);
     result.step_sent.inside += sent.inside;
     result.step_sent.across += sent.across;
-    for (const ParallelAxis axis : kParallelAxes) {
-      if (move.axes.has(axis) && mesh.size(axis) > 1) {
-        result.step_sent_by_axis[static_cast<std::size_t>(axis)] += sent.total();
-        break;
-      }
-    }
-    result.step_s += collective_time_s(
-        {sent.inside / efficiency.link_fraction, sent.across / efficiency.network_fraction},
-        rates.network, *rates.hardware);
+    add_by_axis(result.step_sent_by_axis, move.axes, mesh, sent.total());
+    result.step_s += expected_time_s(sent, rates);
   }
-  std::vector<double> bytes;
-  for (const CompiledExpr& each : lifetime_bytes_) bytes.push_back(each(values));
-  result.peak_bytes = lifetimes_.peak(bytes);
-  result.saved_bytes = saved_(values);
-  result.saved_once_bytes = saved_once_(values);
   result.parameters = parameters_(values);
   result.trainable = trainable_(values);
   result.shared_parameters = shared_parameters_(values);

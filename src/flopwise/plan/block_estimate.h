@@ -65,6 +65,15 @@ struct PassEstimate {
   PassEstimate& operator*=(double factor);
 };
 
+// The part of an estimate that dp and fsdp leave alone: work, kernels and activations.
+struct KernelEstimate {
+  std::array<PassEstimate, 3> passes;      // without what is sent
+  std::array<double, 3> attention_s = {};  // of the kernels' time, in fused attention
+  double saved_bytes = 0;
+  double saved_once_bytes = 0;
+  double peak_bytes = 0;
+};
+
 struct BlockEstimate {
   std::array<PassEstimate, 3> passes;  // by Pass
   double saved_bytes = 0;              // of one micro-batch and repeat
@@ -96,7 +105,13 @@ class BlockModel {
   bool is_layer() const { return is_layer_; }
   std::int64_t repeat() const { return repeat_; }
 
-  BlockEstimate estimate(const MeshSizes& mesh, const ChipRates& rates) const;
+  BlockEstimate estimate(const MeshSizes& mesh, const ChipRates& rates) const {
+    return estimate(mesh, rates, kernels(mesh, rates));
+  }
+  // Depends on the sequences of a replica, ep, cp and tp only.
+  KernelEstimate kernels(const MeshSizes& mesh, const ChipRates& rates) const;
+  BlockEstimate estimate(const MeshSizes& mesh, const ChipRates& rates,
+                         const KernelEstimate& kernels) const;
 
   const std::vector<Division>& divisions() const { return divisions_; }
 
@@ -130,13 +145,16 @@ class BlockModel {
   void add_memory(const Block& local, Fusion fusion, const ElementTypes& types,
                   std::set<std::string>& seen);
   CompiledExpr compile(const Expr& expr) const;
+  using Values = std::array<double, 7>;
+  static Values values_of(const MeshSizes& mesh);
+  static double kernel_time_s(const Kernel& kernel, const Values& values, double flops,
+                              double vector, double bytes, const ChipRates& rates);
 
   std::string name_;
   bool is_layer_ = false;
   std::int64_t repeat_ = 1;
   Sizes sizes_;
   std::vector<std::string> variables_;
-  std::vector<ParallelAxis> variable_axes_;
   const Assignment* assignment_ = nullptr;
   std::vector<Kernel> kernels_;
   std::vector<Move> moves_;

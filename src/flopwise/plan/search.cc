@@ -85,10 +85,12 @@ class Collector {
     std::vector<TrainEstimate>& front = found.pareto;
     const double time = estimate.step_time_s.expected;
     const double memory = estimate.memory.total();
-    const auto place = std::upper_bound(
+    const auto place = std::lower_bound(
         front.begin(), front.end(), time,
-        [](double t, const TrainEstimate& e) { return t < e.step_time_s.expected; });
+        [](const TrainEstimate& e, double t) { return e.step_time_s.expected < t; });
     if (place != front.begin() && std::prev(place)->memory.total() <= memory) return;
+    const bool as_fast = place != front.end() && place->step_time_s.expected == time;
+    if (as_fast && place->memory.total() <= memory) return;
     auto last = place;
     while (last != front.end() && last->memory.total() >= memory) ++last;
     front.insert(front.erase(place, last), estimate);
@@ -115,19 +117,22 @@ void for_each_setting(const TrainSpace& space, Visit visit) {
 }
 
 void search_mesh(const Trainer& trainer, const TrainSpace& space, const Parallelism& mesh,
-                 Collector& collector) {
+                 Collector& collector, PartsCache& cache) {
   for_each_setting(space, [&](TrainPlan plan) {
     plan.mesh = mesh;
     std::optional<TrainParts> parts;
+    const std::optional<PlanRule> sizes_rule = trainer.indivisible_rule(plan);
     for (const int zero : space.zeros) {
       for (const std::int64_t interleave : space.interleaves) {
         plan.zero = zero;
         plan.interleave = interleave;
-        if (const std::optional<PlanRule> rule = trainer.broken_rule(plan)) {
+        std::optional<PlanRule> rule = trainer.broken_schedule_rule(plan);
+        if (!rule) rule = sizes_rule;
+        if (rule) {
           ++collector.found.rejected[static_cast<std::size_t>(*rule)];
           continue;
         }
-        if (!parts) parts = trainer.parts_of(plan);
+        if (!parts) parts = trainer.parts_of(plan, cache);
         collector.add(trainer.compose(plan, *parts));
       }
     }
@@ -138,11 +143,12 @@ void search_mesh(const Trainer& trainer, const TrainSpace& space, const Parallel
 
 std::vector<Parallelism> factorisations(std::int64_t n, bool with_experts) {
   std::vector<Parallelism> all;
+  // What shares its kernels lies side by side: tp, cp and ep before the rest.
   for (const std::int64_t tp : divisors(n)) {
-    for (const std::int64_t pp : divisors(n / tp)) {
-      for (const std::int64_t cp : divisors(n / tp / pp)) {
-        for (const std::int64_t ep : divisors(with_experts ? n / tp / pp / cp : 1)) {
-          const std::int64_t data = n / tp / pp / cp / ep;
+    for (const std::int64_t cp : divisors(n / tp)) {
+      for (const std::int64_t ep : divisors(with_experts ? n / tp / cp : 1)) {
+        for (const std::int64_t pp : divisors(n / tp / cp / ep)) {
+          const std::int64_t data = n / tp / cp / ep / pp;
           for (const std::int64_t fsdp : divisors(data)) {
             all.push_back({data / fsdp, fsdp, tp, cp, pp, ep});
           }
@@ -185,13 +191,14 @@ TrainSearch search_plans(const Trainer& trainer, const TrainSpace& space, PlanGo
     }
   });
   // A few large parts, added up in order: the answer does not depend on the threads.
-  constexpr std::size_t kParts = 64;
+  constexpr std::size_t kParts = 16;
   std::vector<Collector> parts(kParts, Collector(goal, top));
   for_each_parallel(kParts, threads, [&](std::size_t part) {
+    PartsCache cache;
     const std::size_t begin = space.meshes.size() * part / kParts;
     const std::size_t end = space.meshes.size() * (part + 1) / kParts;
     for (std::size_t i = begin; i < end; ++i) {
-      search_mesh(trainer, space, space.meshes[i], parts[part]);
+      search_mesh(trainer, space, space.meshes[i], parts[part], cache);
     }
   });
   Collector all(goal, top);

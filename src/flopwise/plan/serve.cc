@@ -38,6 +38,42 @@ std::vector<BlockModel> compile(const Program& program, const Assignment& assign
   return blocks;
 }
 
+// What all layers' key heads have in common; 0 without attention.
+std::int64_t kv_heads_of(const Program& program) {
+  std::int64_t common = 0;
+  for (const Block& block : program.blocks) {
+    for (const Tensor& tensor : block.graph.tensors()) {
+      if (!has_axis(tensor, "K")) continue;
+      const Count heads = axis_of(tensor, "K").size.eval_count(program.sizes_of(block), "K");
+      common = std::gcd(common, static_cast<std::int64_t>(heads.value()));
+    }
+  }
+  return common;
+}
+
+bool has_experts(const Program& program) {
+  for (const Block& block : program.blocks) {
+    for (const Tensor& tensor : block.graph.tensors()) {
+      if (!tensor.routed_axis.empty()) return true;
+    }
+  }
+  return false;
+}
+
+bool outnumbers(std::int64_t tp, std::int64_t kv_heads) {
+  return kv_heads > 0 && kv_heads % tp != 0;
+}
+
+Assignment assignment_of(bool splits_groups) {
+  Assignment assignment;
+  for (const ParallelAxis axis : {ParallelAxis::kDp, ParallelAxis::kEp, ParallelAxis::kTp}) {
+    assignment.axes |= axis;
+  }
+  if (splits_groups) assignment.axes |= ParallelAxis::kTpGroups;
+  assignment.splits_groups = splits_groups;
+  return assignment;
+}
+
 }  // namespace
 
 std::string describe(const ServePlan& plan) {
@@ -46,6 +82,9 @@ std::string describe(const ServePlan& plan) {
 
 Server::Server(const Model& model, ServeRequest request)
     : model_(model), request_(std::move(request)) {
+  if (model_.architecture == Architecture::kEncoder) {
+    throw UserError("serve: " + model_.name + " is an encoder, expected a model that decodes");
+  }
   const auto pick = [&](const char* option, const std::string& name) -> const DType& {
     return in_context(
         option, [&]() -> const DType& { return find_dtype(name.empty() ? request_.dtype : name); });
@@ -55,52 +94,37 @@ Server::Server(const Model& model, ServeRequest request)
   if (request_.hardware.memory_bytes) {
     usable_memory_ = kUsableMemory * request_.hardware.memory_bytes->to_double();
   }
-  // Refuses what cannot prefill or decode.
-  const Program program = build_program(
-      model_,
-      resolve(workload_of(request_, Mode::kDecode, request_.prompt + request_.output), model_));
-  resolve(workload_of(request_, Mode::kPrefill, 0), model_);
-  for (const Block& block : program.blocks) {
-    for (const Tensor& tensor : block.graph.tensors()) {
-      if (tensor.role != Role::kParameter) continue;
-      if (!tensor.routed_axis.empty()) experts_ = true;
-      for (const Axis& axis : tensor.axes) {
-        if (axis.name != "K") continue;
-        kv_heads_ = std::gcd(
-            kv_heads_,
-            static_cast<std::int64_t>(axis.size.eval_count(program.sizes_of(block), "K").value()));
-      }
-    }
-  }
+  const Program decode = program_of(Mode::kDecode, request_.prompt + request_.output);
+  decode_kv_heads_ = kv_heads_of(decode);
+  experts_ = flopwise::has_experts(decode);
+  prefill_kv_heads_ = kv_heads_of(program_of(Mode::kPrefill, 0));
+}
+
+Program Server::program_of(Mode mode, std::int64_t context) const {
+  return build_program(model_, resolve(workload_of(request_, mode, context), model_));
 }
 
 const Server::Blocks& Server::blocks_of(const Parallelism& mesh) const {
-  const bool splits_groups = kv_heads_ > 0 && kv_heads_ % mesh.tp != 0;
-  std::unique_ptr<Blocks>& blocks = blocks_[splits_groups];
+  const std::pair key(outnumbers(mesh.tp, prefill_kv_heads_),
+                      outnumbers(mesh.tp, decode_kv_heads_));
+  std::unique_ptr<Blocks>& blocks = blocks_[key];
   if (blocks) return *blocks;
   blocks = std::make_unique<Blocks>();
-  Assignment assignment;
-  for (const ParallelAxis axis : {ParallelAxis::kDp, ParallelAxis::kEp, ParallelAxis::kTp}) {
-    assignment.axes |= axis;
-  }
-  if (splits_groups) assignment.axes |= ParallelAxis::kTpGroups;
-  assignment.splits_groups = splits_groups;
-  const auto program = [&](Mode mode, std::int64_t context) {
-    return build_program(model_, resolve(workload_of(request_, mode, context), model_));
-  };
+  const Assignment decode = assignment_of(key.second);
+  blocks->prefill = {compile(program_of(Mode::kPrefill, 0), assignment_of(key.first), types_),
+                     prefill_kv_heads_};
   const std::int64_t half = (request_.output + 1) / 2;
-  blocks->prefill = compile(program(Mode::kPrefill, 0), assignment, types_);
-  blocks->decode = compile(program(Mode::kDecode, request_.prompt + half), assignment, types_);
-  const Program full = program(Mode::kDecode, request_.prompt + request_.output);
+  blocks->decode = {compile(program_of(Mode::kDecode, request_.prompt + half), decode, types_),
+                    decode_kv_heads_};
+  const Program full = program_of(Mode::kDecode, request_.prompt + request_.output);
   for (const Block& block : full.blocks) {
-    const ShardedBlock sharded = shard(block, assignment);
+    const ShardedBlock sharded = shard(block, decode);
     for (const Tensor& tensor : sharded.local.graph.tensors()) {
       if (tensor.role != Role::kState || tensor.alias_of != kNoTensor) continue;
       Expr held = elements(tensor) * bytes_per_element(tensor.element, types_);
       // What the queries to come can still see.
       if (!tensor.is_recurrent) held = held / tensor.axes.at(1).size * tensor.keys_held;
-      blocks->cache_elements.push_back(held * block.repeat);
-      blocks->cache_sizes.push_back(full.sizes_of(block));
+      blocks->caches.push_back({held * block.repeat, full.sizes_of(block)});
     }
   }
   return *blocks;
@@ -117,16 +141,19 @@ std::optional<std::string> Server::problem(const Parallelism& mesh) const {
   if (mesh.ep > 1 && !experts_) {
     return fmt::format("ep={}: the model has no experts, expected ep=1", mesh.ep);
   }
-  const MeshSizes sizes = mesh_sizes(mesh, 1, split_tensor_axis(mesh.tp, kv_heads_));
-  const Indivisible indivisible = find_indivisible(blocks_of(mesh).decode, sizes);
-  if (indivisible.division != nullptr) return describe(indivisible, sizes);
+  const Blocks& blocks = blocks_of(mesh);
+  for (const PassBlocks* pass : {&blocks.prefill, &blocks.decode}) {
+    const MeshSizes sizes = pass->sizes(mesh, 1);
+    const Indivisible indivisible = find_indivisible(pass->blocks, sizes);
+    if (indivisible.division != nullptr) return describe(indivisible, sizes);
+  }
   return std::nullopt;
 }
 
-PassTime Server::time_of(const std::vector<BlockModel>& blocks, const MeshSizes& sizes,
-                         PassEstimate& sums, double& workspace, double& parameters) const {
+PassTime Server::time_of(const PassBlocks& blocks, const MeshSizes& sizes, PassEstimate& sums,
+                         double& workspace, double& parameters) const {
   PassTime pass;
-  for (const BlockModel& block : blocks) {
+  for (const BlockModel& block : blocks.blocks) {
     const BlockEstimate estimate = block.estimate(sizes, rates_);
     PassEstimate part = estimate.passes[static_cast<std::size_t>(Pass::kForward)];
     part *= static_cast<double>(block.repeat());
@@ -149,8 +176,8 @@ PassTime Server::time_of(const std::vector<BlockModel>& blocks, const MeshSizes&
 
 double Server::cache_bytes(const Blocks& blocks, const MeshSizes& sizes) const {
   double total = 0;
-  for (std::size_t i = 0; i < blocks.cache_elements.size(); ++i) {
-    Sizes all = blocks.cache_sizes[i];
+  for (const Cache& cache : blocks.caches) {
+    Sizes all = cache.sizes;
     all["B"] = sizes.batch;
     for (const auto& [name, axis] :
          {std::pair("dp", ParallelAxis::kDp), std::pair("ep", ParallelAxis::kEp),
@@ -158,7 +185,7 @@ double Server::cache_bytes(const Blocks& blocks, const MeshSizes& sizes) const {
           std::pair("tg", ParallelAxis::kTpGroups)}) {
       all[name] = sizes.size(axis);
     }
-    total += blocks.cache_elements[i].eval_double(all);
+    total += cache.bytes.eval_double(all);
   }
   return total;
 }
@@ -166,7 +193,6 @@ double Server::cache_bytes(const Blocks& blocks, const MeshSizes& sizes) const {
 ServeEstimate Server::estimate(const ServePlan& plan) const {
   const Parallelism& mesh = plan.mesh;
   const Blocks& blocks = blocks_of(mesh);
-  const TensorSplit split = split_tensor_axis(mesh.tp, kv_heads_);
   const std::int64_t replicas = mesh.replicas();
   const std::int64_t each = (plan.batch + replicas - 1) / replicas;
   ServeEstimate result;
@@ -174,8 +200,8 @@ ServeEstimate Server::estimate(const ServePlan& plan) const {
   PassEstimate prefill, decode;
   double prefill_workspace = 0, decode_workspace = 0, parameters = 0, unused = 0;
   result.prefill =
-      time_of(blocks.prefill, mesh_sizes(mesh, 1, split), prefill, prefill_workspace, unused);
-  const MeshSizes sizes = mesh_sizes(mesh, each, split);
+      time_of(blocks.prefill, blocks.prefill.sizes(mesh, 1), prefill, prefill_workspace, unused);
+  const MeshSizes sizes = blocks.decode.sizes(mesh, each);
   result.decode = time_of(blocks.decode, sizes, decode, decode_workspace, parameters);
   result.decode_wire_bytes = decode.sent_by_axis;
   result.tokens_per_s = static_cast<double>(plan.batch) / result.decode.time_s.expected;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "flopwise/hardware/hardware.h"
@@ -88,25 +89,41 @@ class Server {
   bool has_experts() const { return experts_; }
 
  private:
+  // One kind of pass. Absorbed latent attention has one key head where prefill has them all, so how
+  // tp falls on heads is a matter of the pass.
+  struct PassBlocks {
+    std::vector<BlockModel> blocks;
+    std::int64_t kv_heads = 0;
+
+    MeshSizes sizes(const Parallelism& mesh, std::int64_t batch_each) const {
+      return mesh_sizes(mesh, batch_each, split_tensor_axis(mesh.tp, kv_heads));
+    }
+  };
+  struct Cache {
+    Expr bytes;  // on one device, of all repeats
+    Sizes sizes;
+  };
   struct Blocks {
-    std::vector<BlockModel> prefill;
-    std::vector<BlockModel> decode;
-    std::vector<Expr> cache_elements;  // bytes of every cache at full length, on one device
-    std::vector<Sizes> cache_sizes;
+    PassBlocks prefill;
+    PassBlocks decode;
+    std::vector<Cache> caches;  // at full length
   };
   const Blocks& blocks_of(const Parallelism& mesh) const;
-  PassTime time_of(const std::vector<BlockModel>& blocks, const MeshSizes& sizes,
-                   PassEstimate& sums, double& workspace, double& parameters) const;
+  Program program_of(Mode mode, std::int64_t context) const;
+  PassTime time_of(const PassBlocks& pass, const MeshSizes& sizes, PassEstimate& sums,
+                   double& workspace, double& parameters) const;
   double cache_bytes(const Blocks& blocks, const MeshSizes& sizes) const;
 
   Model model_;
   ServeRequest request_;
   ElementTypes types_;
   ChipRates rates_;
-  std::int64_t kv_heads_ = 0;
+  std::int64_t prefill_kv_heads_ = 0;
+  std::int64_t decode_kv_heads_ = 0;
   bool experts_ = false;
   double usable_memory_ = 0;
-  mutable std::map<bool, std::unique_ptr<Blocks>> blocks_;
+  // By whether tp outnumbers the key heads of prefill, and of decoding.
+  mutable std::map<std::pair<bool, bool>, std::unique_ptr<Blocks>> blocks_;
 };
 
 struct ServeSearch {

@@ -145,7 +145,7 @@ const Trainer::Blocks& Trainer::blocks_of(const TrainPlan& plan) const {
   return *blocks;
 }
 
-std::optional<PlanRule> Trainer::broken_rule(const TrainPlan& plan) const {
+std::optional<PlanRule> Trainer::broken_schedule_rule(const TrainPlan& plan) const {
   const Parallelism& mesh = plan.mesh;
   const std::int64_t sequences = mesh.replicas() * plan.micro_batch;
   if (mesh.devices() != request_.devices) return PlanRule::kDevices;
@@ -160,6 +160,10 @@ std::optional<PlanRule> Trainer::broken_rule(const TrainPlan& plan) const {
   if (mesh.pp * plan.interleave > layers_) return PlanRule::kLayers;
   if (plan.sequence_parallel && mesh.tp == 1) return PlanRule::kSequence;
   if (mesh.cp > 1 && workload_.seq_len % (2 * mesh.cp) != 0) return PlanRule::kPositions;
+  return std::nullopt;
+}
+
+std::optional<PlanRule> Trainer::indivisible_rule(const TrainPlan& plan) const {
   const Division* indivisible = find_indivisible(blocks_of(plan), sizes_of(plan)).division;
   if (indivisible == nullptr) return std::nullopt;
   const bool positions = indivisible->label == "T" || indivisible->label == "S";
@@ -232,16 +236,23 @@ TrainParts::Stage Trainer::stage_of(const BlockEstimate& block, double repeats) 
   return stage;
 }
 
-TrainParts Trainer::parts_of(const TrainPlan& plan) const {
+TrainParts Trainer::parts_of(const TrainPlan& plan, PartsCache& cache) const {
   const MeshSizes sizes = sizes_of(plan);
+  const Blocks& blocks = blocks_of(plan);
+  std::vector<KernelEstimate>& kernels =
+      cache.kernels[{&blocks, plan.micro_batch, plan.mesh.ep, plan.mesh.cp, plan.mesh.tp}];
+  if (kernels.empty()) {
+    for (const BlockModel& block : blocks) kernels.push_back(block.kernels(sizes, rates_));
+  }
   TrainParts parts;
   bool before_layers = true;
-  for (const BlockModel& block : blocks_of(plan)) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const BlockModel& block = blocks[i];
     if (block.is_layer()) before_layers = false;
     TrainParts::Stage& stage = block.is_layer() ? parts.layers
                                : before_layers  ? parts.before
                                                 : parts.behind;
-    const BlockEstimate estimate = block.estimate(sizes, rates_);
+    const BlockEstimate estimate = block.estimate(sizes, rates_, kernels[i]);
     stage += stage_of(estimate, static_cast<double>(block.repeat()));
     parts.peak_bytes = std::max(parts.peak_bytes, estimate.peak_bytes - estimate.saved_bytes);
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "flopwise/cost/conventions.h"
@@ -122,6 +123,13 @@ struct TrainParts {
   double peak_bytes = 0;         // of one block above what it saves
 };
 
+// What plans of one search have in common, so that it is worked out once. Of one thread.
+struct PartsCache {
+  // By remat and parallelism of the graphs, sequences of a replica, ep, cp, tp.
+  using Key = std::tuple<const void*, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+  std::map<Key, std::vector<KernelEstimate>> kernels;
+};
+
 // A model, a batch and a chip; any number of plans for them. What plans have in common is derived
 // once.
 class Trainer {
@@ -131,13 +139,23 @@ class Trainer {
 
   // The rule that the plan breaks, or nothing; explain() says it with its sizes ("widths: N = 32 of
   // block layer is no multiple of 6").
-  std::optional<PlanRule> broken_rule(const TrainPlan& plan) const;
+  std::optional<PlanRule> broken_rule(const TrainPlan& plan) const {
+    const std::optional<PlanRule> rule = broken_schedule_rule(plan);
+    return rule ? rule : indivisible_rule(plan);
+  }
+  // Its two halves: what does not, and what does look at the sizes of tensors. The second is the
+  // same whatever zero and interleave are.
+  std::optional<PlanRule> broken_schedule_rule(const TrainPlan& plan) const;
+  std::optional<PlanRule> indivisible_rule(const TrainPlan& plan) const;
   std::string explain(const TrainPlan& plan, PlanRule rule) const;
 
   // Both need a plan that breaks no rule. Plans that differ in zero and interleave alone have the
   // same parts.
-  TrainEstimate estimate(const TrainPlan& plan) const { return compose(plan, parts_of(plan)); }
-  TrainParts parts_of(const TrainPlan& plan) const;
+  TrainEstimate estimate(const TrainPlan& plan) const {
+    PartsCache cache;
+    return compose(plan, parts_of(plan, cache));
+  }
+  TrainParts parts_of(const TrainPlan& plan, PartsCache& cache) const;
   TrainEstimate compose(const TrainPlan& plan, const TrainParts& parts) const;
 
   // Derives what plans with these settings share, so that several threads may estimate them.

@@ -49,7 +49,10 @@ Json peak_json(const EinsumAnswer& answer) {
 
 Json sharded_json(const EinsumAnswer& answer) {
   Json collectives = Json::array();
-  for (const EinsumCollective& collective : answer.sharded.collectives) {
+  for (std::size_t i = 0; i < answer.sharded.collectives.size(); ++i) {
+    const EinsumCollective& collective = answer.sharded.collectives[i];
+    const CollectiveTime time =
+        answer.roofline ? answer.roofline->collectives.at(i) : CollectiveTime{};
     collectives.push(
         Json::object()
             .add("kind", name_of(collective.move.kind))
@@ -58,8 +61,8 @@ Json sharded_json(const EinsumAnswer& answer) {
             .add("array_bytes",
                  count_json(collective.array_bytes, answer.sizes, "bytes of a collective"))
             .add("bytes", count_json(collective.sent_bytes, answer.sizes, "bytes sent by a device"))
-            .add("time_s", nullptr)
-            .add("limit_time_s", nullptr));
+            .add("time_s", time.time_s)
+            .add("limit_time_s", time.limit_time_s));
   }
   const ShardedEinsumCost& sharded = answer.sharded;
   return Json::object()

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "flopwise/base/contains.h"
 #include "flopwise/base/error.h"
 #include "flopwise/base/units.h"
 #include "flopwise/hardware/hardware.h"
+#include "flopwise/hardware/network.h"
 #include "flopwise/report/einsum_parts.h"
 
 namespace flopwise {
@@ -66,6 +68,51 @@ void check_device_count(const HardwareChoice& choice, const std::optional<Mesh>&
                                    : "without --mesh an einsum runs on one"));
 }
 
+// The devices of a collective, the last axis of the mesh innermost.
+DeviceGroup group_of(const Mesh& mesh, const std::vector<std::string>& axes,
+                     std::int64_t domain_size) {
+  DeviceGroup group;
+  std::int64_t stride = 1;
+  for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis) {
+    if (contains(axes, axis->name)) {
+      const DeviceGroup part = place_group(stride, axis->size, domain_size);
+      group.inside *= part.inside;
+      group.across *= part.across;
+    }
+    stride *= axis->size;
+  }
+  return group;
+}
+
+// V over the rate of the links of `mesh_axes` axes, without the share (X-1)/X.
+double limit_s(CollectiveKind kind, double array_bytes, DeviceGroup group, const Network& network,
+               double rate) {
+  const double once = array_bytes / rate;
+  if (kind == CollectiveKind::kAllReduce) return 2 * once;
+  if (kind != CollectiveKind::kAllToAll) return once;
+  return network.ring ? once / 4 : once / static_cast<double>(group.inside * group.across);
+}
+
+CollectiveTime time_of(const EinsumCollective& collective, const EinsumAnswer& answer,
+                       const Network& network) {
+  if (!is_known(collective.array_bytes, answer.sizes) || !answer.mesh) return {};
+  const std::vector<std::string>& axes = collective.move.mesh_axes;
+  const double bytes = collective.array_bytes.eval_double(answer.sizes);
+  const DeviceGroup group = group_of(*answer.mesh, axes, network.domain_size);
+  const SentBytes sent = sent_bytes(collective.move.kind, bytes, group, network.ring);
+  const double inside = network.inside_rate(axes.size());
+  const bool known =
+      (sent.inside == 0 || inside > 0) && (sent.across == 0 || network.across_bytes_per_s > 0);
+  if (!known) return {};
+  CollectiveTime time;
+  time.time_s = (sent.inside > 0 ? sent.inside / inside : 0) +
+                (sent.across > 0 ? sent.across / network.across_bytes_per_s : 0);
+  if (group.across == 1) {
+    time.limit_time_s = limit_s(collective.move.kind, bytes, group, network, inside);
+  }
+  return time;
+}
+
 EinsumRoofline roofline_of(const EinsumAnswer& answer, const Hardware& hardware) {
   EinsumRoofline roofline;
   roofline.hardware = hardware.name;
@@ -81,6 +128,9 @@ EinsumRoofline roofline_of(const EinsumAnswer& answer, const Hardware& hardware)
   if (roofline.matrix_time_s && roofline.memory_time_s) {
     const bool is_compute_bound = *roofline.matrix_time_s >= *roofline.memory_time_s;
     roofline.bound = is_compute_bound ? "matrix" : "memory";
+  }
+  for (const EinsumCollective& collective : answer.sharded.collectives) {
+    roofline.collectives.push_back(time_of(collective, answer, network_of(hardware)));
   }
   if (answer.equal_sizes_intensity) {
     roofline.compute_bound_from =

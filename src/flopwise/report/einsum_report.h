@@ -25,6 +25,14 @@ struct EinsumQuery {
   std::optional<std::string> hardware = {};  // "h100", "flops=197e12,memory_bandwidth=819e9"
 };
 
+// How long a collective takes at the links' peak. Mesh axes fill fast domains from the last one
+// named, the innermost.
+struct CollectiveTime {
+  std::optional<double> time_s;        // bytes sent / rate
+  std::optional<double> limit_time_s;  // of ever more devices: V/W, an all-reduce 2V/W, an
+                                       // all-to-all V/4W on a ring and V/XW through a switch
+};
+
 // One chip at its peak against the work of one device.
 struct EinsumRoofline {
   std::string hardware;
@@ -37,6 +45,7 @@ struct EinsumRoofline {
       bound;  // "matrix" or "memory"; nothing without a contraction or a size
   std::optional<std::int64_t>
       compute_bound_from;  // with every axis of that size; only where no size is given
+  std::vector<CollectiveTime> collectives;  // as in EinsumAnswer::sharded
 };
 
 struct EinsumAnswer {

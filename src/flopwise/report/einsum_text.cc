@@ -73,9 +73,13 @@ std::vector<Line> mesh_lines_of(const EinsumAnswer& answer) {
                    "a mesh axis that splits nothing repeats the work"});
   lines.push_back({"bytes per device", sharded.bytes_per_device, "B",
                    "its parts, after gathers and before reductions"});
-  for (const EinsumCollective& collective : answer.sharded.collectives) {
-    const std::string meaning = fmt::format("sent by a device: {} over {}", collective.move.array,
-                                            fmt::join(collective.move.mesh_axes, ","));
+  for (std::size_t i = 0; i < answer.sharded.collectives.size(); ++i) {
+    const EinsumCollective& collective = answer.sharded.collectives[i];
+    std::string meaning = fmt::format("sent by a device: {} over {}", collective.move.array,
+                                      fmt::join(collective.move.mesh_axes, ","));
+    if (answer.roofline && answer.roofline->collectives[i].time_s) {
+      meaning += ": at least " + format_si(*answer.roofline->collectives[i].time_s, "s");
+    }
     lines.push_back({name_of(collective.move.kind), collective.sent_bytes, "B", meaning});
   }
   return lines;

@@ -1,0 +1,259 @@
+#include "flopwise/plan/train.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <sstream>
+
+#include "flopwise/model/read_model.h"
+#include "flopwise/plan/search.h"
+
+namespace flopwise {
+namespace {
+
+// 2 layers of D = 64, N = 8, K = 4, H = 8, F = 192, V = 96, no norms to speak of.
+constexpr char kDense[] = "D=64,L=4,V=96,N=8,K=4,F=192,gated=1";
+constexpr char kMoe[] = "D=64,L=4,V=96,N=8,K=4,F=192,gated=1,E=8,k=2";
+constexpr double kLayer = 64 * 64 * 2 + 64 * 32 * 2 + 3 * 64 * 192;  // matrices of one layer
+constexpr double kNorms = 4 * 2 * 64 + 64;
+constexpr double kParameters = 4 * kLayer + kNorms + 2 * 96 * 64;
+
+Model model_of(const std::string& text) {
+  std::istringstream none;
+  return read_model(text, none);
+}
+
+TrainRequest request_of(std::int64_t devices, std::int64_t batch, std::int64_t seq_len = 32) {
+  TrainRequest request;
+  request.hardware = find_hardware("h100");
+  request.devices = devices;
+  request.batch = batch;
+  request.seq_len = seq_len;
+  return request;
+}
+
+TrainEstimate estimate_of(const char* model, std::int64_t batch, const char* mesh,
+                          TrainPlan plan = {}) {
+  plan.mesh = parse_parallelism(mesh);
+  const Trainer trainer(model_of(model), request_of(plan.mesh.devices(), batch));
+  const auto rule = trainer.broken_rule(plan);
+  EXPECT_FALSE(rule.has_value()) << (rule ? trainer.explain(plan, *rule) : "");
+  return trainer.estimate(plan);
+}
+
+double wire(const TrainEstimate& estimate, ParallelAxis axis) {
+  return estimate.wire_bytes[static_cast<std::size_t>(axis)];
+}
+
+TEST(Train, OneDeviceHoldsEverything) {
+  const TrainEstimate one = estimate_of(kDense, 4, "dp=1");
+  EXPECT_EQ(one.memory.parameters, 2 * kParameters);
+  EXPECT_EQ(one.memory.gradients, 4 * kParameters);
+  EXPECT_EQ(one.memory.optimizer, 12 * kParameters);
+  EXPECT_EQ(one.micro_batches, 4);
+  for (const ParallelAxis axis : kParallelAxes) EXPECT_EQ(wire(one, axis), 0);
+  EXPECT_EQ(one.bubble_fraction, 0);
+  EXPECT_EQ(one.exposed_communication_s, 0);
+}
+
+TEST(Train, DpReducesEveryGradientOnce) {
+  const TrainEstimate four = estimate_of(kDense, 8, "dp=4");
+  EXPECT_EQ(wire(four, ParallelAxis::kDp), 2 * 4 * kParameters * 3 / 4);
+  EXPECT_EQ(four.memory.parameters, 2 * kParameters);
+  EXPECT_EQ(four.micro_batches, 2);
+}
+
+TEST(Train, ZeroShardsStatesOverDp) {
+  TrainPlan plan;
+  plan.zero = 1;
+  EXPECT_EQ(estimate_of(kDense, 4, "dp=4", plan).memory.optimizer, 12 * kParameters / 4);
+  EXPECT_EQ(estimate_of(kDense, 4, "dp=4", plan).memory.gradients, 4 * kParameters);
+  plan.zero = 2;
+  EXPECT_EQ(estimate_of(kDense, 4, "dp=4", plan).memory.gradients, 4 * kParameters / 4);
+}
+
+// 2 gathers of every parameter in bf16 and one scatter of its fp32 gradient, each micro-batch; an
+// embedding is looked up in the gathered table and not gathered again for its backward.
+TEST(Train, FsdpMovesEveryParameterThrice) {
+  const TrainEstimate four = estimate_of(kDense, 8, "fsdp=4");
+  const double twice = kParameters - 96 * 64;
+  EXPECT_EQ(wire(four, ParallelAxis::kFsdp),
+            2 * (2 * twice + 2 * twice + 2 * 96 * 64 + 4 * kParameters) * 3 / 4);
+  EXPECT_EQ(four.memory.parameters, 2 * kParameters / 4);
+  EXPECT_EQ(four.memory.optimizer, 12 * kParameters / 4);
+}
+
+// Per layer and micro-batch 4 all-reduces of the residual stream; the embedding's, the head's, and
+// 3 fp32 numbers a row for the loss.
+TEST(Train, TpReducesTheStream) {
+  const TrainEstimate four = estimate_of(kDense, 2, "tp=4");
+  const double stream = 32 * 64 * 2;
+  EXPECT_EQ(wire(four, ParallelAxis::kTp),
+            2 * (4 * 4 + 2) * 2 * stream * 3 / 4 + 2 * 2 * (3 * 32 * 4) * 3 / 4.0);
+}
+
+// Narayanan et al. 2021: (p-1)/m of the ideal time is idle, (p-1)/(v*m) when interleaved.
+TEST(Train, PipelineBubble) {
+  const TrainEstimate four = estimate_of(kDense, 8, "pp=4");
+  EXPECT_DOUBLE_EQ(four.bubble_fraction, 3.0 / 11);
+  TrainPlan plan;
+  plan.interleave = 2;
+  EXPECT_DOUBLE_EQ(estimate_of(kDense, 8, "pp=2", plan).bubble_fraction, 0.5 / 8.5);
+  // One layer a stage; the embedding or the head beside.
+  EXPECT_EQ(four.memory.parameters, 2 * (kLayer + 2 * 64 + 96 * 64 + 64));
+}
+
+TEST(Train, UnevenStages) {
+  const char* five = "D=64,L=5,V=96,N=8,K=4,F=192,gated=1";
+  // Of 5 layers on 4 stages the longest has 2.
+  EXPECT_GE(estimate_of(five, 8, "pp=4").memory.parameters, 2 * 2 * kLayer);
+  EXPECT_LT(estimate_of(five, 8, "pp=4").memory.parameters, 2 * 3 * kLayer);
+}
+
+// A tied matrix is one parameter on one device, and one at either end of a pipeline.
+TEST(Train, TiedMatrixAtBothEnds) {
+  const char* tied = "D=64,L=4,V=96,N=8,K=4,F=192,gated=1,tied=1";
+  EXPECT_EQ(estimate_of(tied, 4, "dp=1").memory.parameters, 2 * (kParameters - 96 * 64));
+  EXPECT_EQ(estimate_of(tied, 4, "pp=4").memory.parameters,
+            estimate_of(kDense, 4, "pp=4").memory.parameters);
+}
+
+TEST(Train, ExpertsAreSplit) {
+  const double experts = 4.0 * 8 * 3 * 64 * 192;
+  const TrainEstimate one = estimate_of(kMoe, 8, "dp=4");
+  const TrainEstimate split = estimate_of(kMoe, 8, "ep=4");
+  EXPECT_EQ(one.memory.parameters - split.memory.parameters, 2 * experts * 3 / 4);
+  EXPECT_GT(wire(split, ParallelAxis::kEp), 0);
+}
+
+TEST(Train, WorkIsConserved) {
+  const double one = estimate_of(kDense, 16, "dp=1").hardware_flops;
+  for (const char* mesh : {"dp=4", "fsdp=4", "tp=4", "cp=4", "pp=4", "dp=2,tp=2,pp=2,cp=2"}) {
+    EXPECT_NEAR(estimate_of(kDense, 16, mesh).hardware_flops, one, 1e-9 * one) << mesh;
+  }
+}
+
+TEST(Train, RulesSayWhatIsWrong) {
+  const Trainer trainer(model_of(kDense), request_of(8, 8));
+  const auto explained = [&](const char* mesh, TrainPlan plan = {}) {
+    plan.mesh = parse_parallelism(mesh);
+    const auto rule = trainer.broken_rule(plan);
+    return rule ? std::string(name_of(*rule)) + ": " + trainer.explain(plan, *rule) : "none";
+  };
+  EXPECT_EQ(explained("dp=8"), "none");
+  EXPECT_EQ(explained("dp=4"), "devices: mesh dp=4 has 4 devices, expected the 8 of --on");
+  EXPECT_EQ(explained("ep=8"), "experts: ep=8: the model has no experts, expected ep=1");
+  EXPECT_EQ(explained("pp=8"), "layers: pp*interleave = 8 stages, expected at most the 4 layers");
+  TrainPlan plan;
+  plan.micro_batch = 3;
+  EXPECT_EQ(explained("dp=8", plan),
+            "batch: 8 sequences, expected a multiple of dp*fsdp*ep*micro-batch = 24");
+  plan = {};
+  plan.zero = 1;
+  EXPECT_EQ(explained("tp=8", plan), "zero: zero 1 shards over dp, expected dp > 1");
+  const Trainer odd(model_of("D=60,L=4,V=96,N=6,K=2,F=180"), request_of(4, 8));
+  plan = {};
+  plan.mesh = parse_parallelism("tp=4");
+  ASSERT_TRUE(odd.broken_rule(plan).has_value());
+  EXPECT_EQ(odd.explain(plan, *odd.broken_rule(plan)),
+            "N = 6 (block layer), expected a multiple of 4");
+}
+
+RC_GTEST_PROP(Train, TimesAreInOrder, ()) {
+  const bool moe = *rc::gen::arbitrary<bool>();
+  const std::int64_t devices = *rc::gen::element(1, 2, 4, 8, 16);
+  const Trainer trainer(model_of(moe ? kMoe : kDense), request_of(devices, 32));
+  const std::vector<Parallelism> meshes = factorisations(devices, moe);
+  TrainPlan plan;
+  plan.mesh = *rc::gen::elementOf(meshes);
+  plan.micro_batch = *rc::gen::element(1, 2, 4);
+  plan.remat = parse_remat(*rc::gen::element<std::string>("none", "attention", "full"));
+  plan.sequence_parallel = *rc::gen::arbitrary<bool>();
+  plan.interleave = *rc::gen::element(1, 2);
+  plan.zero = *rc::gen::inRange(0, 3);
+  if (trainer.broken_rule(plan)) return;
+  const TrainEstimate estimate = trainer.estimate(plan);
+  RC_ASSERT(estimate.step_time_s.lower <= estimate.step_time_s.expected);
+  RC_ASSERT(estimate.step_time_s.expected <= estimate.step_time_s.upper * (1 + 1e-12));
+  RC_ASSERT(estimate.exposed_communication_s >= 0);
+  RC_ASSERT(estimate.memory.total() > 0);
+}
+
+// ---- the search ----
+
+TEST(Search, CountsEveryPlanOnce) {
+  const Trainer trainer(model_of(kMoe), request_of(8, 16));
+  const TrainSpace space = TrainSpace::of(8, true);
+  const TrainSearch search = search_plans(trainer, space, PlanGoal::kTime, 3, 2);
+  EXPECT_EQ(search.evaluated + search.rejections(), space.size());
+  EXPECT_GT(search.evaluated, 0);
+  ASSERT_EQ(search.best.size(), 3U);
+}
+
+// The numbers of a plan found are those of the plan by itself, to the last bit; and no plan of the
+// space is better than the best.
+TEST(Search, FindsTheBestOfAll) {
+  const Trainer trainer(model_of(kDense), request_of(8, 16));
+  const TrainSpace space = TrainSpace::of(8, false);
+  const TrainSearch search = search_plans(trainer, space, PlanGoal::kTime, 5, 2);
+  std::int64_t evaluated = 0;
+  double fastest = 1e9;
+  for (const Parallelism& mesh : space.meshes) {
+    for (const std::int64_t micro_batch : space.micro_batches) {
+      for (const RematPolicy& remat : space.remats) {
+        for (const int zero : space.zeros) {
+          for (const std::int64_t interleave : space.interleaves) {
+            for (const bool sequence : space.sequence_parallel) {
+              const TrainPlan plan{mesh, micro_batch, remat, zero, interleave, sequence};
+              if (trainer.broken_rule(plan)) continue;
+              ++evaluated;
+              fastest = std::min(fastest, trainer.estimate(plan).step_time_s.expected);
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(search.evaluated, evaluated);
+  EXPECT_EQ(search.best.front().step_time_s.expected, fastest);
+  for (const TrainEstimate& found : search.best) {
+    const TrainEstimate again = trainer.estimate(found.plan);
+    EXPECT_EQ(again.step_time_s.expected, found.step_time_s.expected);
+    EXPECT_EQ(again.step_time_s.lower, found.step_time_s.lower);
+    EXPECT_EQ(again.memory.total(), found.memory.total());
+    EXPECT_EQ(again.wire_bytes, found.wire_bytes);
+  }
+}
+
+TEST(Search, DoesNotDependOnThreads) {
+  const Trainer trainer(model_of(kDense), request_of(16, 32));
+  const TrainSpace space = TrainSpace::of(16, false);
+  const TrainSearch one = search_plans(trainer, space, PlanGoal::kMemory, 4, 1);
+  const TrainSearch three = search_plans(trainer, space, PlanGoal::kMemory, 4, 3);
+  ASSERT_EQ(one.best.size(), three.best.size());
+  for (std::size_t i = 0; i < one.best.size(); ++i) {
+    EXPECT_EQ(describe(one.best[i].plan), describe(three.best[i].plan));
+  }
+  EXPECT_EQ(one.pareto.size(), three.pareto.size());
+}
+
+TEST(Search, ParetoHasNoDominatedPlan) {
+  const Trainer trainer(model_of(kDense), request_of(16, 32));
+  const TrainSearch search =
+      search_plans(trainer, TrainSpace::of(16, false), PlanGoal::kTime, 1, 2);
+  ASSERT_GT(search.pareto.size(), 1U);
+  for (std::size_t i = 1; i < search.pareto.size(); ++i) {
+    EXPECT_GT(search.pareto[i].step_time_s.expected, search.pareto[i - 1].step_time_s.expected);
+    EXPECT_LT(search.pareto[i].memory.total(), search.pareto[i - 1].memory.total());
+  }
+  EXPECT_EQ(search.pareto.front().step_time_s.expected, search.best.front().step_time_s.expected);
+}
+
+TEST(Factorisations, AreAllOfThem) {
+  EXPECT_EQ(factorisations(16384, false).size(), 3060U);  // C(14 + 4, 4)
+  EXPECT_EQ(factorisations(1024, true).size(), 3003U);    // C(10 + 5, 5)
+  for (const Parallelism& mesh : factorisations(72, true)) EXPECT_EQ(mesh.devices(), 72);
+}
+
+}  // namespace
+}  // namespace flopwise
