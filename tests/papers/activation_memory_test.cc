@@ -1,4 +1,6 @@
 // What training keeps: saved activations by policy, against published formulas and by hand.
+#include "flopwise/mesh/shard_graph.h"
+#include "flopwise/model/build.h"
 #include "tests/papers/count_of.h"
 #include "tests/testing.h"
 
@@ -58,6 +60,47 @@ TEST(ActivationMemory, KorthikantiLayer) {
   })
                 .str(),
             parse_expr("34*B*T*D + 5*B*N*T^2").str());
+}
+
+// Korthikanti et al. 2022, equations 2 and 4 and table 2: over t devices of tensor parallelism a
+// layer keeps s*b*h*(10 + 24/t + 5*a*s/(h*t)) bytes on each, with sequence parallelism s*b*h*(34 +
+// 5*a*s/h)/t, and without the inside of attention s*b*h*34/t: 2 of these are the core's output,
+// which the policy `attention` computes again too.
+TEST(ActivationMemory, KorthikantiLayerOverTensorParallelDevices) {
+  Model model =
+      model_from_letters("D=64,F=256,L=2,V=100,N=4,gated=0,tied=1,bias=1,norm=layer,positions=32");
+  Layer& layer = model.decoder->groups[0].layer;
+  layer.dropout = 0.1;
+  layer.attention->dropout = 0.1;
+  WorkloadRequest request;
+  request.seq_len = 32;
+  request.kernel = AttentionKernel::kPlain;
+  const auto saved = [&](bool sequence_parallel, const char* remat) {
+    const Program program =
+        build_training_program(model, resolve(request, model), parse_remat(remat));
+    Assignment assignment;
+    assignment.axes = ParallelAxis::kTp;
+    assignment.sequence_parallel = sequence_parallel;
+    const Graph graph = shard(program.blocks.at(1), assignment).local.graph;
+    const DType& half = find_dtype("fp16");
+    Expr sum = 0;
+    for (const TensorId id : graph.saved) {
+      const Tensor& tensor = graph.tensor(id);
+      sum += elements(tensor) * bytes_per_element(tensor.element, {half, half, half});
+    }
+    return sum
+        .substitute({
+            {"K", Expr::symbol("N")                    },
+            {"H", Expr::symbol("D") / Expr::symbol("N")},
+            {"F", 4 * Expr::symbol("D")                },
+            {"S", Expr::symbol("T")                    }
+    })
+        .str();
+  };
+  EXPECT_EQ(saved(false, "none"), parse_expr("10*B*T*D + 24*B*T*D/tp + 5*B*N*T^2/tp").str());
+  EXPECT_EQ(saved(true, "none"), parse_expr("34*B*T*D/tp + 5*B*N*T^2/tp").str());
+  EXPECT_EQ(saved(true, "attention"), parse_expr("32*B*T*D/tp").str());
+  EXPECT_EQ(saved(true, "full"), parse_expr("2*B*T*D/tp").str());
 }
 
 // A gated feed-forward keeps its norm, gate, up and their product.
