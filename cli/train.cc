@@ -10,7 +10,7 @@ namespace {
 
 struct Options {
   std::string model, hardware, mesh, tokens, batch, batch_tokens, seq, price;
-  std::string micro_batch, remat, interleave, zero, sort, top;
+  std::string micro_batch, remat, interleave, zero, sort, top, why;
   std::string recipe = "megatron";
   std::string dtype = "bf16";
   std::string kernel = "flash";
@@ -98,6 +98,9 @@ PlanRequest plan_of(const Options& options) {
   if (!options.top.empty()) {
     plan.top = static_cast<std::size_t>(parse_axis_size(options.top, "--top"));
   }
+  if (!options.why.empty()) {
+    plan.why = in_context("--why", [&] { return parse_train_plan(options.why); });
+  }
   return plan;
 }
 
@@ -146,11 +149,15 @@ void add_train_command(CLI::App& app, Context& context) {
          "NAME");
   option("--dtype", options->dtype, "Element type of the computation", "TYPE");
   option("--attention-kernel", options->kernel, "flash or plain", "KERNEL");
-  option("--fusion", options->fusion, "fused, eager or unfused: what goes through memory", "FUSION");
+  option("--fusion", options->fusion, "fused, eager or unfused: what goes through memory",
+         "FUSION");
   option("--convention", options->convention, "How the FLOPs of MFU are counted", "NAME");
   option("--price", options->price, "Dollars per device and hour", "USD");
   option("--sort", options->sort, "What the search minimises: time (default) or memory", "GOAL");
   option("--top", options->top, "List so many plans", "N");
+  option("--why", options->why,
+         "Compare the answer with this plan: dp=8,tp=8,micro-batch=2,remat=block,zero=1,...",
+         "PLAN");
   command->add_flag("--json", options->as_json, "The answer as JSON");
   command->add_flag_callback(
       "--explain", [options] { options->explain = Explain::kYes; },

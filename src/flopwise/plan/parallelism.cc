@@ -7,6 +7,8 @@
 
 #include "flopwise/base/count.h"
 #include "flopwise/base/error.h"
+#include "flopwise/base/split.h"
+#include "flopwise/base/units.h"
 
 namespace flopwise {
 namespace {
@@ -66,6 +68,37 @@ std::string describe(const TrainPlan& plan) {
   if (plan.zero > 0) text += fmt::format(", zero {}", plan.zero);
   if (plan.interleave > 1) text += fmt::format(", interleave {}", plan.interleave);
   return text;
+}
+
+TrainPlan parse_train_plan(std::string_view text) {
+  TrainPlan plan;
+  std::string mesh;
+  for (const std::string_view part : split(text, ',')) {
+    const std::size_t equals = part.find('=');
+    const std::string name(part.substr(0, equals));
+    const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
+    const auto size = [&] { return parse_axis_size(value, "plan: " + name); };
+    const auto small = [&](std::int64_t most) {
+      if (value.size() == 1 && value[0] >= '0' && value[0] - '0' <= most) return value[0] - '0';
+      throw UserError(
+          fmt::format("plan: {}: expected 0 ... {}, got {}", name, most, quoted(value)));
+    };
+    if (name == "micro-batch") {
+      plan.micro_batch = size();
+    } else if (name == "interleave") {
+      plan.interleave = size();
+    } else if (name == "remat") {
+      plan.remat = parse_remat(value);
+    } else if (name == "zero") {
+      plan.zero = small(2);
+    } else if (name == "sequence-parallel") {
+      plan.sequence_parallel = small(1) == 1;
+    } else {
+      mesh += (mesh.empty() ? "" : ",") + std::string(part);
+    }
+  }
+  if (!mesh.empty()) plan.mesh = parse_parallelism(mesh);
+  return plan;
 }
 
 TensorSplit split_tensor_axis(std::int64_t tp, std::int64_t kv_heads) {

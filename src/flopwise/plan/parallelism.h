@@ -39,6 +39,9 @@ struct TrainPlan {
   bool sequence_parallel = false;
 };
 std::string describe(const TrainPlan& plan);
+// "dp=8,tp=8,micro-batch=2,remat=block,zero=1,interleave=2,sequence-parallel=1": what is left out
+// has its default. UserError naming what was not understood.
+TrainPlan parse_train_plan(std::string_view text);
 
 // tp = tk*tg: tk = gcd(K, tp) devices split the key heads, tg repeat them.
 struct TensorSplit {

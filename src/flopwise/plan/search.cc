@@ -8,22 +8,11 @@
 #include <numeric>
 #include <utility>
 
+#include "flopwise/base/error.h"
 #include "flopwise/base/parallel.h"
 
 namespace flopwise {
 namespace {
-
-std::vector<std::int64_t> divisors(std::int64_t n) {
-  std::vector<std::int64_t> low;
-  std::vector<std::int64_t> high;
-  for (std::int64_t i = 1; i * i <= n; ++i) {
-    if (n % i != 0) continue;
-    low.push_back(i);
-    if (i != n / i) high.push_back(n / i);
-  }
-  low.insert(low.end(), high.rbegin(), high.rend());
-  return low;
-}
 
 // Better first: whether a comes before b in the answer.
 struct Order {
@@ -141,7 +130,42 @@ void search_mesh(const Trainer& trainer, const TrainSpace& space, const Parallel
 
 }  // namespace
 
+std::vector<std::int64_t> divisors(std::int64_t n) {
+  std::vector<std::int64_t> low;
+  std::vector<std::int64_t> high;
+  for (std::int64_t i = 1; i * i <= n; ++i) {
+    if (n % i != 0) continue;
+    low.push_back(i);
+    if (i != n / i) high.push_back(n / i);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+std::int64_t count_factorisations(std::int64_t n, int factors) {
+  // A prime that n holds e times is dealt to the factors in C(e + factors - 1, e) ways.
+  Int128 count = 1;
+  const auto deal = [&](std::int64_t exponent) {
+    for (std::int64_t i = 1; i <= exponent; ++i) count = count * (i + factors - 1) / i;
+  };
+  for (std::int64_t prime = 2; prime * prime <= n; ++prime) {
+    std::int64_t exponent = 0;
+    for (; n % prime == 0; n /= prime) ++exponent;
+    deal(exponent);
+    if (count > Int128{INT64_MAX}) return INT64_MAX;
+  }
+  if (n > 1) deal(1);
+  return count > Int128{INT64_MAX} ? INT64_MAX : static_cast<std::int64_t>(count);
+}
+
 std::vector<Parallelism> factorisations(std::int64_t n, bool with_experts) {
+  const std::int64_t count = count_factorisations(n, with_experts ? 6 : 5);
+  if (count > kMostMeshes) {
+    throw UserError(
+        fmt::format("{} devices make {} meshes, more than the {} that are searched: "
+                    "expected --mesh",
+                    n, count, kMostMeshes));
+  }
   std::vector<Parallelism> all;
   // What shares its kernels lies side by side: tp, cp and ep before the rest.
   for (const std::int64_t tp : divisors(n)) {

@@ -29,7 +29,13 @@ struct TrainSpace {
 };
 
 // All ways to write n as an ordered product of six factors; of five (ep = 1) without experts.
+// UserError where there are more than kMostMeshes.
 std::vector<Parallelism> factorisations(std::int64_t n, bool with_experts);
+// How many ways there are to write n as an ordered product of so many factors, without listing
+// them; no more than INT64_MAX.
+std::int64_t count_factorisations(std::int64_t n, int factors);
+inline constexpr std::int64_t kMostMeshes = 200'000;
+std::vector<std::int64_t> divisors(std::int64_t n);  // rising
 
 enum class PlanGoal { kTime, kMemory };
 

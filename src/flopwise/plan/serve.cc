@@ -262,12 +262,34 @@ void add_pareto(std::vector<ServeEstimate>& front, const ServeEstimate& estimate
                estimate);
 }
 
+// All ways to write the devices as dp*tp*ep.
+std::vector<Parallelism> serving_meshes(const Server& server) {
+  const std::int64_t devices = server.request().devices;
+  const std::int64_t count = count_factorisations(devices, server.has_experts() ? 3 : 2);
+  if (count > kMostMeshes) {
+    throw UserError(
+        fmt::format("{} devices make {} meshes, more than the {} that are searched: "
+                    "expected --mesh",
+                    devices, count, kMostMeshes));
+  }
+  std::vector<Parallelism> meshes;
+  for (const std::int64_t tp : divisors(devices)) {
+    for (const std::int64_t ep : divisors(server.has_experts() ? devices / tp : 1)) {
+      Parallelism mesh;
+      mesh.tp = tp;
+      mesh.ep = ep;
+      mesh.dp = devices / tp / ep;
+      meshes.push_back(mesh);
+    }
+  }
+  return meshes;
+}
+
 }  // namespace
 
 ServeSearch search_serving(const Server& server, std::int64_t batch, std::size_t top) {
   ServeSearch search;
-  for (const Parallelism& mesh : factorisations(server.request().devices, server.has_experts())) {
-    if (mesh.fsdp > 1 || mesh.cp > 1 || mesh.pp > 1) continue;
+  for (const Parallelism& mesh : serving_meshes(server)) {
     if (server.problem(mesh)) {
       ++search.rejected;
       continue;

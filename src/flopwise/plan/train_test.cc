@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "flopwise/base/error.h"
 #include "flopwise/model/read_model.h"
 #include "flopwise/plan/search.h"
 
@@ -253,6 +254,12 @@ TEST(Factorisations, AreAllOfThem) {
   EXPECT_EQ(factorisations(16384, false).size(), 3060U);  // C(14 + 4, 4)
   EXPECT_EQ(factorisations(1024, true).size(), 3003U);    // C(10 + 5, 5)
   for (const Parallelism& mesh : factorisations(72, true)) EXPECT_EQ(mesh.devices(), 72);
+  EXPECT_EQ(count_factorisations(72, 6),
+            static_cast<std::int64_t>(factorisations(72, true).size()));
+  EXPECT_EQ(count_factorisations(1, 5), 1);
+  EXPECT_EQ(count_factorisations(97, 5), 5);
+  // 6,720 divisors: too many to list.
+  EXPECT_THROW(factorisations(963761198400, true), UserError);
 }
 
 }  // namespace

@@ -47,27 +47,17 @@ TEST(TrainReport, JsonOfAPlan) {
   const TrainAnswer answer = answer_train(model_of("llama-3-8b"), request, plan);
   const nlohmann::json json = parsed(train_json(answer));
   // nlohmann keeps objects sorted.
-  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"bound",
-                                                     "bubble_fraction",
-                                                     "convention",
-                                                     "devices",
-                                                     "exposed_communication_s",
-                                                     "fits",
-                                                     "hardware",
-                                                     "hfu",
-                                                     "memory_bytes",
-                                                     "mfu",
-                                                     "micro_batches",
-                                                     "model",
-                                                     "nearest_that_fits",
-                                                     "plan",
-                                                     "recipe",
-                                                     "run",
-                                                     "runner_up",
-                                                     "schema",
-                                                     "search",
-                                                     "step_time_s",
-                                                     "tokens_per_s",
+  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"bound",       "bubble_fraction",
+                                                     "compared",    "convention",
+                                                     "devices",     "exposed_communication_s",
+                                                     "fits",        "hardware",
+                                                     "hfu",         "memory_bytes",
+                                                     "mfu",         "micro_batches",
+                                                     "model",       "nearest_that_fits",
+                                                     "plan",        "recipe",
+                                                     "run",         "runner_up",
+                                                     "schema",      "search",
+                                                     "step_time_s", "tokens_per_s",
                                                      "wire_bytes"}));
   EXPECT_EQ(keys_of(json["memory_bytes"]),
             (std::vector<std::string>{"activations", "capacity", "gradients", "optimizer",
@@ -135,6 +125,25 @@ TEST(TrainReport, GivenSettingsStandFixed) {
     EXPECT_EQ(describe(found.plan.remat), "block");
     EXPECT_EQ(found.plan.zero, 0);
   }
+}
+
+TEST(TrainReport, ComparesTwoPlans) {
+  PlanRequest plan;
+  plan.mesh = parse_parallelism("fsdp=16");
+  plan.why = parse_train_plan("dp=2,tp=8,micro-batch=2,remat=block,zero=1,sequence-parallel=1");
+  EXPECT_EQ(describe(*plan.why),
+            "dp=2,tp=8, micro-batch 2, remat block, sequence parallel, zero 1");
+  const TrainAnswer answer = answer_train(model_of("llama-3-8b"), train_request(16), plan);
+  ASSERT_TRUE(answer.compared.has_value());
+  const nlohmann::json json = parsed(train_json(answer));
+  EXPECT_EQ(json["compared"]["plan"]["mesh"]["tp"].get<int>(), 8);
+  const std::string text = train_text(answer, Explain::kNo);
+  EXPECT_NE(text.find("why not dp=2,tp=8, micro-batch 2"), std::string::npos) << text;
+  plan.why = parse_train_plan("dp=4");
+  EXPECT_THROW(answer_train(model_of("llama-3-8b"), train_request(16), plan), UserError);
+  EXPECT_THROW(parse_train_plan("dp=4,zero=3"), UserError);
+  EXPECT_THROW(parse_train_plan("dp=4,remat=some"), UserError);
+  EXPECT_THROW(parse_train_plan("dp=4,speed=9"), UserError);
 }
 
 TEST(ServeReport, JsonOfADeployment) {

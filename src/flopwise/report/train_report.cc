@@ -135,6 +135,12 @@ TrainAnswer answer_train(const Model& model, const TrainRequest& request, const 
   } else {
     search_best(trainer, plan, answer);
   }
+  if (plan.why) {
+    if (const std::optional<PlanRule> rule = trainer.broken_rule(*plan.why)) {
+      throw UserError("--why: " + trainer.explain(*plan.why, *rule));
+    }
+    answer.compared = trainer.estimate(*plan.why);
+  }
   const double step_s = answer.estimate.step_time_s.expected;
   const double available =
       trainer.peak_flops_per_s() * static_cast<double>(request.devices) * step_s;
@@ -196,6 +202,12 @@ Json train_json(const TrainAnswer& answer) {
     for (const TrainEstimate& each : answer.search->pareto) pareto.push(listed(each));
     json.add("top", std::move(top)).add("pareto", std::move(pareto));
   }
+  Json compared = nullptr;
+  if (answer.compared) {
+    compared = listed(*answer.compared);
+    compared.add("why", why_worse(estimate, *answer.compared));
+  }
+  json.add("compared", std::move(compared));
   json.add("nearest_that_fits",
            answer.nearest_that_fits ? listed(*answer.nearest_that_fits) : Json(nullptr));
   return json;
@@ -237,6 +249,48 @@ std::string search_text(const TrainAnswer& answer) {
                         why_worse(answer.estimate, *second));
   }
   return text;
+}
+
+// The plan of the answer and another one, line by line.
+std::string comparison(const TrainEstimate& a, const TrainEstimate& b) {
+  TextTable table({
+      {"",        Align::kLeft },
+      {"this",    Align::kRight},
+      {"--why",   Align::kRight},
+      {"differs", Align::kRight}
+  });
+  const auto row = [&](const char* name, double x, double y, auto format) {
+    const std::string sign = y < x ? "-" : "+";
+    table.add_row({name, format(x), format(y), x == y ? "" : sign + format(std::abs(y - x))});
+  };
+  const auto time = [](double s) { return duration(s); };
+  const auto memory = [](double value) { return format_binary(value); };
+  const auto traffic = [](double value) { return format_si(value, "B"); };
+  const auto kernels = [](const TrainEstimate& e) {
+    return e.step_time_s.expected - e.exposed_communication_s - e.optimizer_s;
+  };
+  row("step time, expected", a.step_time_s.expected, b.step_time_s.expected, time);
+  row("  kernels and bubble", kernels(a), kernels(b), time);
+  row("  exposed communication", a.exposed_communication_s, b.exposed_communication_s, time);
+  row("  optimizer", a.optimizer_s, b.optimizer_s, time);
+  row("at least", a.step_time_s.lower, b.step_time_s.lower, time);
+  row("pipeline bubble, of the rounds", a.bubble_fraction, b.bubble_fraction,
+      [](double share) { return format_percent(share); });
+  const std::vector<AxisBytes> sent_a = axis_bytes(a.wire_bytes, a.pipeline_bytes);
+  const std::vector<AxisBytes> sent_b = axis_bytes(b.wire_bytes, b.pipeline_bytes);
+  for (std::size_t i = 0; i < sent_a.size(); ++i) {
+    if (sent_a[i].bytes == 0 && sent_b[i].bytes == 0) continue;
+    row(fmt::format("sent over {}", sent_a[i].name).c_str(), sent_a[i].bytes, sent_b[i].bytes,
+        traffic);
+  }
+  row("  parameters", a.memory.parameters, b.memory.parameters, memory);
+  row("  gradients", a.memory.gradients, b.memory.gradients, memory);
+  row("  optimizer state", a.memory.optimizer, b.memory.optimizer, memory);
+  row("  activations", a.memory.activations, b.memory.activations, memory);
+  row("  workspace", a.memory.workspace, b.memory.workspace, memory);
+  row("memory", a.memory.total(), b.memory.total(), memory);
+  return fmt::format("\nwhy not {}{}:\n", describe(b.plan), b.fits ? "" : ", which does not fit") +
+         table.str();
 }
 
 std::string top_table(const std::vector<TrainEstimate>& plans) {
@@ -320,6 +374,7 @@ std::string train_text(const TrainAnswer& answer, Explain explain) {
   }
   if (answer.search) text += search_text(answer);
   if (answer.search && answer.search->best.size() > 2) text += top_table(answer.search->best);
+  if (answer.compared) text += comparison(estimate, *answer.compared);
   if (!estimate.fits) {
     text += answer.search ? "\nno plan fits; this one lacks least\n" : "\nthis plan does not fit\n";
     if (answer.nearest_that_fits) {

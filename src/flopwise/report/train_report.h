@@ -23,7 +23,8 @@ struct PlanRequest {
   std::optional<std::int64_t> interleave;
   std::optional<bool> sequence_parallel;
   PlanGoal goal = PlanGoal::kTime;
-  std::size_t top = 1;  // plans to list
+  std::size_t top = 1;           // plans to list
+  std::optional<TrainPlan> why;  // to be compared with the answer, line by line
 };
 
 struct TrainAnswer {
@@ -31,6 +32,7 @@ struct TrainAnswer {
   TrainEstimate estimate;
   std::optional<TrainSearch> search;               // where no mesh was given
   std::optional<TrainEstimate> nearest_that_fits;  // where a given plan does not
+  std::optional<TrainEstimate> compared;           // PlanRequest::why
   std::optional<TrainRun> run;
   double mfu = 0;
   double hfu = 0;
