@@ -7,25 +7,12 @@
 namespace flopwise {
 namespace {
 
-struct Row {
-  const char* arguments;
-  const char* message;
-};
-
-void expect_refused(const Row& row) {
-  SCOPED_TRACE(row.arguments);
-  const Ran ran = run_program(row.arguments);
-  EXPECT_EQ(ran.exit_status, 2);
-  EXPECT_EQ(ran.out, "");
-  EXPECT_EQ(ran.err, std::string("flopwise: ") + row.message + "\n");
-}
-
 void write(const std::string& name, const std::string& text) {
   std::ofstream(own_folder() + name, std::ios::binary) << text;
 }
 
 TEST(CountErrors, Models) {
-  constexpr Row kRows[] = {
+  constexpr Refused kRows[] = {
       {"count",                          "count: MODEL is required"                                           },
       {"count lama-3-8b",                "unknown model 'lama-3-8b', nearest: llama-3-8b, llama-7b, llama-30b"},
       {"count D=4096,L=2,V=10",          "letters: N is missing, expected N or H"                             },
@@ -39,7 +26,7 @@ TEST(CountErrors, Models) {
        "letters: unknown key 'Q', known: D, F, L, V, N, K, H, E, k, W, C, gated, tied, bias, norm, "
        "final_norm, positions, shared, causal"                                                                },
   };
-  for (const Row& row : kRows) expect_refused(row);
+  for (const Refused& row : kRows) expect_refused(row);
 }
 
 TEST(CountErrors, Files) {
@@ -71,7 +58,7 @@ TEST(CountErrors, Files) {
         R"({"model_type":"llama","hidden_size":8,"num_hidden_layers":1,"num_attention_heads":4,
             "num_key_value_heads":3,"intermediate_size":8,"vocab_size":8})");
   std::filesystem::create_directories(own_folder() + "empty_folder");
-  constexpr Row kRows[] = {
+  constexpr Refused kRows[] = {
       {"count truncated.json",
        "truncated.json: line 1, column 41: not JSON: unexpected end of input; expected '}'"     },
       {"count words.json",          "words.json: line 1, column 1: not JSON: invalid literal"   },
@@ -115,11 +102,11 @@ TEST(CountErrors, Files) {
       {"count heads.json",
        "heads.json: num_key_value_heads: expected a divisor of num_attention_heads = 4, got 3"  },
   };
-  for (const Row& row : kRows) expect_refused(row);
+  for (const Refused& row : kRows) expect_refused(row);
 }
 
 TEST(CountErrors, Options) {
-  constexpr Row kRows[] = {
+  constexpr Refused kRows[] = {
       {"count gpt2 --mode fly",                             "--mode: expected train, forward, prefill or decode, got 'fly'"  },
       {"count gpt2 --batch 0",                              "--batch: expected a whole number of 1 ... 2^40, got '0'"        },
       {"count gpt2 --batch 1.5",                            "--batch: expected a whole number of 1 ... 2^40, got '1.5'"      },
@@ -140,7 +127,7 @@ TEST(CountErrors, Options) {
        "q5_1 q5_0 q4_1 q4_0 mxfp8 mxfp4 nvfp4"                                                                               },
       {"count gpt2 --attention-kernel fast",
        "--attention-kernel: expected flash or plain, got 'fast'"                                                             },
-      {"count gpt2 --fusion some",                          "--fusion: expected fused, eager or unfused, got 'some'"                },
+      {"count gpt2 --fusion some",                          "--fusion: expected fused, eager or unfused, got 'some'"         },
       {"count gpt2 --remat some",
        "--remat: expected none, attention, matmuls, block, full or save:NAME,NAME..., got 'some'"                            },
       {"count gpt2 --remat save:foo",
@@ -175,11 +162,11 @@ TEST(CountErrors, Options) {
        "analysis: moe_critical_batch_tokens: 1000000000000000000000000000000 * 1207959552 does not "
        "fit into 128 bits"                                                                                                   },
   };
-  for (const Row& row : kRows) expect_refused(row);
+  for (const Refused& row : kRows) expect_refused(row);
 }
 
 TEST(MfuErrors, Questions) {
-  constexpr Row kRows[] = {
+  constexpr Refused kRows[] = {
       {"mfu params=7e9 --tokens 1T --hours 1",
        "mfu: expected --on HW, whose peak the run is compared with"                                     },
       {"mfu params=7e9 --tokens 0",                              "--tokens: expected more than 0, got 0"},
@@ -204,7 +191,7 @@ TEST(MfuErrors, Questions) {
        "fit into 128 bits"                                                                              },
       {"mfu gpt2",                                               "mfu: --tokens is required"            },
   };
-  for (const Row& row : kRows) expect_refused(row);
+  for (const Refused& row : kRows) expect_refused(row);
 }
 
 }  // namespace

@@ -4,24 +4,11 @@
 namespace flopwise {
 namespace {
 
-struct Row {
-  const char* arguments;
-  const char* message;
-};
-
-void expect_refused(const Row& row) {
-  SCOPED_TRACE(row.arguments);
-  const Ran ran = run_program(row.arguments);
-  EXPECT_EQ(ran.exit_status, 2);
-  EXPECT_EQ(ran.out, "");
-  EXPECT_EQ(ran.err, std::string("flopwise: ") + row.message + "\n");
-}
-
 TEST(ProveErrors, Usage) {
   constexpr const char* kOne = "prove: expected one of MODEL, --einsum EXPR and --all, got ";
   const std::string none = std::string(kOne) + "none";
   const std::string several = std::string(kOne) + "several";
-  const Row rows[] = {
+  const Refused rows[] = {
       {"prove",                              none.c_str()                                                         },
       {"prove gpt2 --all",                   several.c_str()                                                      },
       {"prove gpt2 --einsum ij,jk",          several.c_str()                                                      },
@@ -38,7 +25,7 @@ TEST(ProveErrors, Usage) {
        "norm, final_norm, positions, shared, causal"                                                              },
       {"prove lama-3-8b",                    "unknown model 'lama-3-8b', nearest: llama-3-8b, llama-7b, llama-30b"},
   };
-  for (const Row& row : rows) expect_refused(row);
+  for (const Refused& row : rows) expect_refused(row);
 }
 
 TEST(ProveErrors, Lists) {
@@ -51,7 +38,7 @@ TEST(ProveErrors, Lists) {
 }
 
 TEST(ProveErrors, Einsums) {
-  const Row rows[] = {
+  const Refused rows[] = {
       {"prove --einsum 'A[I,J] * B[J,K'",
        "einsum: column 15: expected ',' or ']' after an axis, got the end"                                                    },
       {"prove --einsum 'ij->ji'",
@@ -62,7 +49,7 @@ TEST(ProveErrors, Einsums) {
       {"prove --einsum 'abcdefghijklmnopqrstuvwxyz,abcdefghijklmnopqrstuvwxyz->'",
        "einsum: step C runs over 26 axes, too many to execute"                                                                },
   };
-  for (const Row& row : rows) expect_refused(row);
+  for (const Refused& row : rows) expect_refused(row);
 }
 
 // The last lines of a proof that holds, whichever part of it was asked for.

@@ -46,4 +46,19 @@ inline Ran run_program(const std::string& arguments) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
 }
 
+// A command line that is refused, and the line it says.
+struct Refused {
+  const char* arguments;
+  const char* message;  // all of it behind "flopwise: "
+};
+
+// Exit status 2, nothing on stdout, that one line.
+inline void expect_refused(const Refused& row) {
+  SCOPED_TRACE(row.arguments);
+  const Ran ran = run_program(row.arguments);
+  EXPECT_EQ(ran.exit_status, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(ran.err, std::string("flopwise: ") + row.message + "\n");
+}
+
 }  // namespace flopwise

@@ -5,21 +5,8 @@
 namespace flopwise {
 namespace {
 
-struct Row {
-  const char* arguments;
-  const char* message;
-};
-
-void expect_refused(const Row& row) {
-  SCOPED_TRACE(row.arguments);
-  const Ran ran = run_program(row.arguments);
-  EXPECT_EQ(ran.exit_status, 2);
-  EXPECT_EQ(ran.out, "");
-  EXPECT_EQ(ran.err, std::string("flopwise: ") + row.message + "\n");
-}
-
 TEST(TrainErrors, Train) {
-  constexpr Row kRows[] = {
+  constexpr Refused kRows[] = {
       {"train",                                                        "train: MODEL is required"},
       {"train llama-3-8b --batch 8",                                   "train: --on is required" },
       {"train llama-3-8b --on h100:8",
@@ -67,11 +54,11 @@ TEST(TrainErrors, Train) {
       {"train llama-3-8b --on h100:8 --batch 8 --price -1",
        "--price: expected dollars an hour, got '-1'"                                             },
   };
-  for (const Row& row : kRows) expect_refused(row);
+  for (const Refused& row : kRows) expect_refused(row);
 }
 
 TEST(TrainErrors, Serve) {
-  constexpr Row kRows[] = {
+  constexpr Refused kRows[] = {
       {"serve llama-3-8b --on h100:8 --mesh pp=8", "serve: mesh pp=8: expected dp, tp and ep only"},
       {"serve llama-3-8b --on h100:3 --mesh tp=3",
        "serve: N = 32 (block layer), expected a multiple of 3"                                    },
@@ -82,7 +69,7 @@ TEST(TrainErrors, Serve) {
       {"serve llama-3-8b --on h100 --ttft 0ms",    "--ttft: expected a time above 0, got '0ms'"   },
       {"serve llama-3-8b --on h100 --weights fp7", "--weights: unknown"                           },
   };
-  for (const Row& row : kRows) {
+  for (const Refused& row : kRows) {
     SCOPED_TRACE(row.arguments);
     const Ran ran = run_program(row.arguments);
     EXPECT_EQ(ran.exit_status, 2);

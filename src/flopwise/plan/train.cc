@@ -411,7 +411,7 @@ std::optional<TrainRun> run_of(const TrainRequest& request, const Workload& work
           : std::nullopt;
   if (price) run.cost_usd = run.device_hours * *price;
   if (request.hardware.tdp_w) {
-    run.energy_J = request.hardware.tdp_w->to_double() * devices * run.time_s;
+    run.energy_j = request.hardware.tdp_w->to_double() * devices * run.time_s;
   }
   return run;
 }

@@ -211,7 +211,7 @@ struct TrainRun {
   double time_s = 0;
   double device_hours = 0;
   std::optional<double> cost_usd;
-  std::optional<double> energy_J;
+  std::optional<double> energy_j;
 };
 std::optional<TrainRun> run_of(const TrainRequest& request, const Workload& workload,
                                double step_time_s);

@@ -166,7 +166,7 @@ Json train_json(const TrainAnswer& answer) {
         .add("time_s", answer.run->time_s)
         .add("device_hours", answer.run->device_hours)
         .add("cost_usd", answer.run->cost_usd)
-        .add("energy_J", answer.run->energy_J);
+        .add("energy_J", answer.run->energy_j);
   }
   Json json = Json::object();
   json.add("schema", 1)
@@ -355,8 +355,8 @@ std::string train_text(const TrainAnswer& answer, Explain explain) {
     table.add_row({"run", duration(run.time_s), format_si(run.tokens.to_double(), "tokens")});
     table.add_row({"  device-hours", format_si(run.device_hours, ""),
                    run.cost_usd ? money(*run.cost_usd) : "no price known (--price)"});
-    if (run.energy_J) {
-      table.add_row({"  energy", format_si(*run.energy_J / 3.6e6 * 1e3, "Wh"),
+    if (run.energy_j) {
+      table.add_row({"  energy", format_si(*run.energy_j / 3.6e6 * 1e3, "Wh"),
                      "at the chip's TDP, no cooling"});
     }
   }
