@@ -265,8 +265,8 @@ using OpKind =
                  SinkBackward, Norm, NormBackward, Gather, GatherBackward, TopK, TopKBackward,
                  SelectKeys, Dispatch, Combine, Rotary, Dropout, CrossEntropy, CrossEntropyBackward,
                  Convolution, ConvolutionBackward, CausalConvolution, CausalConvolutionBackward,
-                 Previous, Prepend, PrependBackward, Relabel, CacheAppend, TakeOne,
-                 TakeOneBackward, Collective>;
+                 Previous, Prepend, PrependBackward, Relabel, CacheAppend, TakeOne, TakeOneBackward,
+                 Collective>;
 
 enum class Pass { kForward, kBackward, kRecompute };
 const char* name_of(Pass pass);

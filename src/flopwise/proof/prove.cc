@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "flopwise/base/contains.h"
+#include "flopwise/base/parallel.h"
 #include "flopwise/exec/pairs.h"
 #include "flopwise/proof/job.h"
 #include "flopwise/proof/ledger.h"
-#include "flopwise/base/parallel.h"
 #include "flopwise/proof/shrink.h"
 #include "flopwise/proof/sizes.h"
 
