@@ -25,6 +25,7 @@ inline std::string not_empty(const std::string& text) {
 
 void add_count_command(CLI::App& app, Context& context);
 void add_einsum_command(CLI::App& app, Context& context);
+void add_roofline_command(CLI::App& app, Context& context);
 void add_mfu_command(CLI::App& app, Context& context);
 void add_train_command(CLI::App& app, Context& context);
 void add_serve_command(CLI::App& app, Context& context);

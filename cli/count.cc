@@ -1,5 +1,5 @@
 // flopwise count MODEL...: parameters, FLOPs, bytes and memory of one model or several side by
-// side.
+// side; flopwise roofline MODEL: the kernels of the same step on a chip.
 #include <memory>
 #include <ostream>
 #include <string>
@@ -151,6 +151,27 @@ void add_count_command(CLI::App& app, Context& context) {
       "  flopwise count llama-3-8b --mode decode --context 8Ki --batch 16 --on h100\n"
       "  flopwise count D=4096,F=16384,L=64,V=32000,N=32 --seq 8192 --remat block --explain");
   command->callback([options, &context] { run(*options, context); });
+}
+
+void add_roofline_command(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "roofline", "Every kernel of a step on one chip: FLOPs, bytes, least time, what bounds it");
+  const auto options = std::make_shared<Options>();
+  options->models.resize(1);
+  command->add_option("MODEL", options->models[0], "As for count")->required()->check(not_empty);
+  add_text_options(*command, *options);
+  command->add_flag("--json", options->as_json, "The answer as JSON");
+  command->footer(
+      "Options are those of count; --on is required.\n"
+      "Examples:\n"
+      "  flopwise roofline llama-3-8b --on h100 --batch 4\n"
+      "  flopwise roofline llama-3-70b --on h200 --mode decode --context 32Ki --batch 64 --kv fp8");
+  command->callback([options, &context] {
+    const CountRequest request = request_of(*options);
+    const RooflineAnswer answer =
+        answer_roofline(read_any_model(options->models[0], context.in, options->as), request);
+    context.out << (options->as_json ? roofline_json(answer).str() + "\n" : roofline_text(answer));
+  });
 }
 
 }  // namespace flopwise::cli

@@ -76,7 +76,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   if (!extras.empty() && chosen.empty() && !extras[0].starts_with('-')) {
     return fmt::format(
-        "unknown command {}, known: count einsum mfu train serve prove models hardware",
+        "unknown command {}, known: count einsum roofline mfu train serve prove models hardware",
         quoted(extras[0]));
   }
   if (!extras.empty()) {
@@ -102,6 +102,7 @@ int print(const std::string& text) {
 void add_commands(CLI::App& app, Context& context) {
   add_count_command(app, context);
   add_einsum_command(app, context);
+  add_roofline_command(app, context);
   add_mfu_command(app, context);
   add_train_command(app, context);
   add_serve_command(app, context);

@@ -32,6 +32,7 @@
 #include "flopwise/report/hardware_report.h"
 #include "flopwise/report/mfu.h"
 #include "flopwise/report/model_report.h"
+#include "flopwise/report/roofline.h"
 #include "flopwise/report/serve_report.h"
 #include "flopwise/report/train_report.h"
 #include "flopwise/weights/any_model.h"
