@@ -19,19 +19,23 @@ struct Options {
   Explain explain = Explain::kNo;
 };
 
-// "500ms", "0.5s", "0.5": seconds.
+// "500ms", "30us", "0.5s", "0.5": seconds.
 double time_of(const std::string& text, const char* option) {
   std::string number = text;
   Rational unit = 1;
-  if (number.size() > 2 && number.ends_with("ms")) {
+  for (const auto& [suffix, per_second] : {std::pair("ms", 1000), std::pair("us", 1000000)}) {
+    if (!number.ends_with(suffix)) continue;
     number.resize(number.size() - 2);
-    unit = Rational(1) / Rational(1000);
-  } else if (number.size() > 1 && number.ends_with("s")) {
-    number.pop_back();
+    unit = Rational(1) / Rational(per_second);
   }
-  const Rational value = parse_quantity(number, option) * unit;
-  if (value > Rational(0)) return value.to_double();
-  throw UserError(std::string(option) + ": expected a time above 0, got " + quoted(text));
+  if (unit == Rational(1) && number.ends_with("s")) number.pop_back();
+  try {
+    const Rational value = parse_quantity(number, option) * unit;
+    if (value > Rational(0)) return value.to_double();
+  } catch (const UserError&) {  // says nothing of units of time
+  }
+  throw UserError(std::string(option) + ": expected a time above 0 such as 30ms, got " +
+                  quoted(text));
 }
 
 ServeRequest request_of(const Options& options) {
@@ -44,6 +48,10 @@ ServeRequest request_of(const Options& options) {
   }
   request.prompt = parse_axis_size(options.prompt, "--prompt");
   request.output = parse_axis_size(options.output, "--output");
+  if (request.prompt > kMaxAxisSize - request.output) {
+    throw UserError("--prompt, --output: expected at most 2^40 tokens together, got " +
+                    options.prompt + " and " + options.output);
+  }
   request.dtype = options.dtype;
   request.weights = options.weights;
   request.kv = options.kv;

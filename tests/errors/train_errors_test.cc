@@ -66,7 +66,8 @@ TEST(TrainErrors, Serve) {
        "serve: bert-base is an encoder, expected a model that decodes"                            },
       {"serve llama-3-8b --on h100 --batch many",
        "--batch: expected a whole number of 1 ... 2^40, got 'many'"                               },
-      {"serve llama-3-8b --on h100 --ttft 0ms",    "--ttft: expected a time above 0, got '0ms'"   },
+      {"serve llama-3-8b --on h100 --ttft 0ms",
+       "--ttft: expected a time above 0 such as 30ms, got '0ms'"                                  },
       {"serve llama-3-8b --on h100 --weights fp7", "--weights: unknown"                           },
   };
   for (const Refused& row : kRows) {

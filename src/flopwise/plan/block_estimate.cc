@@ -181,7 +181,9 @@ void BlockModel::add_kernels(const Graph& graph, Fusion fusion, const ElementTyp
       (is_matrix_work(work) ? matrix : vector) += work.flops;
       bytes += traffic[static_cast<std::size_t>(id)].total();
       if (!std::holds_alternative<Contraction>(op.kind) || !is_matrix_work(work)) continue;
-      const bool fused = op.region != kNoRegion && !is_in_recurrence(graph, op);
+      // What runs position by position is bound by what it reads, not by a product's shape.
+      if (is_in_recurrence(graph, op)) continue;
+      const bool fused = op.region != kNoRegion;
       const ProductAxes axes = product_axes(graph, op);
       if (fused && !has_shape) {
         kernel.kind = KernelKind::kAttention;
@@ -317,8 +319,9 @@ double BlockModel::kernel_time_s(const Kernel& kernel, const Values& values, dou
       return attention_time_s(efficiency, flops, std::max(kernel.keys(values), 1.0), kernel.width,
                               rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
     case KernelKind::kStream:
-      if (bytes == 0 && vector == 0) return 0;  // a change of names
-      return bytes / (efficiency.streaming_fraction * rates.memory_bytes_per_s) +
+      if (bytes == 0 && vector == 0 && flops == 0) return 0;  // a change of names
+      return std::max(bytes / (efficiency.streaming_fraction * rates.memory_bytes_per_s),
+                      flops / (efficiency.attention_fraction * rates.matrix_flops_per_s)) +
              efficiency.kernel_overhead_s;
   }
   throw InternalError("unknown kind of kernel");

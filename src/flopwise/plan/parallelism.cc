@@ -31,7 +31,8 @@ constexpr std::array<NamedSize, 6> kAxes = {
 std::int64_t Parallelism::devices() const {
   Count product = 1;
   for (const NamedSize& axis : kAxes) product *= Count(this->*axis.size);
-  if (product > Count(INT64_MAX)) throw OverflowError("the devices of mesh " + str());
+  if (product > Count(INT64_MAX))
+    throw OverflowError("mesh " + str() + ": its devices do not fit into 64 bits");
   return static_cast<std::int64_t>(product.value());
 }
 

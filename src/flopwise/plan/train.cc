@@ -74,6 +74,7 @@ TrainParts::Stage& TrainParts::Stage::operator+=(const Stage& other) {
   for (std::size_t i = 0; i < step_sent_by_axis.size(); ++i) {
     step_sent_by_axis[i] += other.step_sent_by_axis[i];
   }
+  peak_bytes = std::max(peak_bytes, other.peak_bytes);
   return *this;
 }
 
@@ -233,6 +234,7 @@ TrainParts::Stage Trainer::stage_of(const BlockEstimate& block, double repeats) 
   stage.step_sent_by_axis = block.step_sent_by_axis;
   stage *= repeats;
   stage.saved_bytes += block.saved_once_bytes;
+  stage.peak_bytes = block.peak_bytes - block.saved_bytes;
   return stage;
 }
 
@@ -254,7 +256,6 @@ TrainParts Trainer::parts_of(const TrainPlan& plan, PartsCache& cache) const {
                                                 : parts.behind;
     const BlockEstimate estimate = block.estimate(sizes, rates_, kernels[i]);
     stage += stage_of(estimate, static_cast<double>(block.repeat()));
-    parts.peak_bytes = std::max(parts.peak_bytes, estimate.peak_bytes - estimate.saved_bytes);
   }
   return parts;
 }
@@ -297,67 +298,101 @@ TrainEstimate Trainer::compose(const TrainPlan& plan, const TrainParts& parts) c
   const TrainParts::Stage first = device_of(parts, share, true, !piped);
   const TrainParts::Stage last = piped ? device_of(parts, share, false, true) : first;
   const TrainParts::Stage& busiest = last.serial_s > first.serial_s ? last : first;
+  // A micro-batch fills the pipeline once: it runs through the other stages, a part of each where a
+  // device holds several.
+  TrainParts::Stage others;
+  if (piped) {
+    others = busiest;
+    others *= -1;
+    others += parts.before;
+    others += parts.layers;
+    others += parts.behind;
+  }
+  // Gradients that are kept in shards are scattered after every micro-batch, and the new parameters
+  // gathered once: half an all-reduce each.
+  const double scatters = plan.zero == 2 ? micro_batches : 1;
+  const Schedule schedule{&busiest, &others, micro_batches, interleave, (scatters + 1) / 2};
 
-  // Every micro-batch once more for each stage to fill: (pp - 1)/interleave of them.
-  const double rounds = micro_batches + (pp - 1) / interleave;
-  result.bubble_fraction = (rounds - micro_batches) / rounds;
+  result.bubble_fraction = (pp - 1) / interleave / (micro_batches + (pp - 1) / interleave);
   const double hop_s = piped ? pipeline_hop_s(plan) : 0;
   if (piped) result.pipeline_bytes = 2 * stream_bytes(plan) * micro_batches * interleave;
 
-  const double optimizer_shards = plan.zero >= 1 ? static_cast<double>(mesh.dp) : 1;
-  const double gradient_shards = plan.zero >= 2 ? static_cast<double>(mesh.dp) : 1;
   const double trainable = std::max(first.trainable, last.trainable);
-  const double optimizer_bytes = trainable / optimizer_shards * optimizer_traffic_;
+  const double optimizer_bytes =
+      trainable / (plan.zero >= 1 ? static_cast<double>(mesh.dp) : 1) * optimizer_traffic_;
   result.optimizer_s =
       optimizer_bytes / (rates_.efficiency->streaming_fraction * rates_.memory_bytes_per_s);
 
-  result.bound = bound_of(busiest, micro_batches, rounds, optimizer_bytes);
+  result.bound = bound_of(schedule, optimizer_bytes);
   result.step_time_s.lower = result.bound.largest();
-  // The gradients of dp are reduced while the last micro-batch still runs backward.
-  const double step_exposed = std::max(0.0, busiest.step_s - busiest.backward_s);
-  result.exposed_communication_s = (busiest.exposed_s + hop_s) * rounds + step_exposed;
-  result.step_time_s.expected =
-      busiest.compute_s * rounds + result.exposed_communication_s + result.optimizer_s;
-  result.step_time_s.upper =
-      (busiest.serial_s + hop_s) * rounds + busiest.step_s + result.optimizer_s;
+  // Gradients are reduced while the last micro-batch still runs backward, scattered while each
+  // does.
+  const double reduced_s = plan.zero == 2 ? busiest.step_s / 2 : busiest.step_s;
+  const double step_exposed = scatters * std::max(0.0, reduced_s - busiest.backward_s);
+  const double hops_s = hop_s * (micro_batches + (pp - 1) / interleave);
+  result.exposed_communication_s =
+      schedule.total(busiest.exposed_s, others.exposed_s) + hops_s + step_exposed;
+  result.step_time_s.expected = schedule.total(busiest.compute_s, others.compute_s) +
+                                result.exposed_communication_s + result.optimizer_s;
+  result.step_time_s.upper = std::max(
+      result.step_time_s.expected, schedule.total(busiest.serial_s, others.serial_s) + hops_s +
+                                       busiest.step_s * schedule.reductions + result.optimizer_s);
 
   for (std::size_t i = 0; i < result.wire_bytes.size(); ++i) {
-    result.wire_bytes[i] =
-        busiest.all.sent_by_axis[i] * micro_batches + busiest.step_sent_by_axis[i];
+    result.wire_bytes[i] = busiest.all.sent_by_axis[i] * micro_batches +
+                           busiest.step_sent_by_axis[i] * schedule.reductions;
   }
   const double all_flops =
       parts.before.all.matrix_flops + parts.layers.all.matrix_flops + parts.behind.all.matrix_flops;
   result.hardware_flops = all_flops * micro_batches * static_cast<double>(request_.devices) / pp;
 
   // One forward, one backward: the first stage waits for pp micro-batches, with several stages a
-  // device for (pp - 1)/interleave more (Korthikanti et al. 2022, section 4.2.3).
-  const double waiting = interleave > 1 ? pp + (pp - 1) / interleave : pp;
-  TrainMemory& memory = result.memory;
-  const Recipe& recipe = request_.recipe;
-  memory.parameters = std::max(first.parameters, last.parameters) * recipe.parameters.to_double();
-  memory.gradients = trainable * recipe.gradients.to_double() / gradient_shards;
-  memory.optimizer = trainable * recipe.optimizer.to_double() / optimizer_shards;
-  memory.activations =
-      std::max(first.saved_bytes * std::min(micro_batches, waiting), last.saved_bytes);
-  memory.workspace = parts.peak_bytes;
-  result.fits = usable_memory_ == 0 || memory.total() <= usable_memory_;
+  // device for (pp - 1)/interleave more (Korthikanti et al. 2022, section 4.2.3); the last for
+  // none, or for those of its earlier stages.
+  const double waiting_first = interleave > 1 ? pp + (pp - 1) / interleave : pp;
+  const double waiting_last = ((interleave - 1) * pp + 1) / interleave;
+  const double layers_saved = parts.layers.saved_bytes * share;
+  const TrainMemory on_first =
+      memory_of(plan, first, first.saved_bytes * std::min(micro_batches, waiting_first));
+  const TrainMemory on_last = memory_of(
+      plan, last, layers_saved * std::min(micro_batches, waiting_last) + parts.behind.saved_bytes);
+  result.memory = !piped || on_first.total() > on_last.total() ? on_first : on_last;
+  result.fits = usable_memory_ == 0 || result.memory.total() <= usable_memory_;
   return result;
 }
 
-TrainBound Trainer::bound_of(const TrainParts::Stage& device, double micro_batches, double rounds,
-                             double optimizer_bytes) const {
+TrainMemory Trainer::memory_of(const TrainPlan& plan, const TrainParts::Stage& device,
+                               double saved_bytes) const {
+  const Recipe& recipe = request_.recipe;
+  const auto dp = static_cast<double>(plan.mesh.dp);
+  TrainMemory memory;
+  memory.parameters = device.parameters * recipe.parameters.to_double();
+  memory.gradients = device.trainable * recipe.gradients.to_double() / (plan.zero >= 2 ? dp : 1);
+  memory.optimizer = device.trainable * recipe.optimizer.to_double() / (plan.zero >= 1 ? dp : 1);
+  memory.activations = saved_bytes;
+  memory.workspace = device.peak_bytes;
+  return memory;
+}
+
+TrainBound Trainer::bound_of(const Schedule& schedule, double optimizer_bytes) const {
+  const PassEstimate& device = schedule.device->all;
+  const PassEstimate& others = schedule.others->all;
   TrainBound bound;
-  bound.matrix_s = device.all.matrix_flops * rounds / rates_.matrix_flops_per_s;
+  bound.matrix_s =
+      schedule.total(device.matrix_flops, others.matrix_flops) / rates_.matrix_flops_per_s;
   if (rates_.vector_flops_per_s > 0) {
-    bound.vector_s = device.all.vector_flops * rounds / rates_.vector_flops_per_s;
+    bound.vector_s =
+        schedule.total(device.vector_flops, others.vector_flops) / rates_.vector_flops_per_s;
   }
-  bound.memory_s = (device.all.bytes * rounds + optimizer_bytes) / rates_.memory_bytes_per_s;
+  bound.memory_s =
+      (schedule.total(device.bytes, others.bytes) + optimizer_bytes) / rates_.memory_bytes_per_s;
   const auto link_s = [](double bytes, double rate) { return bytes > 0 ? bytes / rate : 0; };
-  bound.network_s =
-      std::max(link_s(device.all.sent.inside * micro_batches + device.step_sent.inside,
-                      rates_.network.inside_bytes_per_s),
-               link_s(device.all.sent.across * micro_batches + device.step_sent.across,
-                      rates_.network.across_bytes_per_s));
+  const SentBytes& step = schedule.device->step_sent;
+  bound.network_s = std::max(
+      link_s(device.sent.inside * schedule.micro_batches + step.inside * schedule.reductions,
+             rates_.network.inside_bytes_per_s),
+      link_s(device.sent.across * schedule.micro_batches + step.across * schedule.reductions,
+             rates_.network.across_bytes_per_s));
   return bound;
 }
 

@@ -111,6 +111,7 @@ struct TrainParts {
     double trainable = 0;
     double shared_parameters = 0;
     double saved_bytes = 0;
+    double peak_bytes = 0;  // of one block above what it saves: the most, not a sum
     // Once a step: gradients over dp, cp and ep.
     SentBytes step_sent;
     double step_s = 0;
@@ -120,7 +121,6 @@ struct TrainParts {
     Stage& operator*=(double factor);
   };
   Stage before, layers, behind;  // layers: all of them
-  double peak_bytes = 0;         // of one block above what it saves
 };
 
 // What plans of one search have in common, so that it is worked out once. Of one thread.
@@ -174,11 +174,23 @@ class Trainer {
   double usable_memory() const { return usable_memory_; }
 
  private:
+  // What runs on the busiest device, what fills the pipeline before it, and what a step adds.
+  struct Schedule {
+    const TrainParts::Stage* device;
+    const TrainParts::Stage* others;  // the other stages, one micro-batch through all of them
+    double micro_batches = 1;
+    double interleave = 1;
+    double reductions = 1;  // times the gradients' all-reduce is sent
+
+    double total(double of_device, double of_others) const {
+      return of_device * micro_batches + of_others / interleave;
+    }
+  };
   struct Structure {  // what determines the sharded graphs
     std::string remat;
     bool sequence_parallel;
     bool splits_groups;
-    auto operator<=>(const Structure&) const = default;
+    std::strong_ordering operator<=>(const Structure&) const = default;
   };
   using Blocks = std::vector<BlockModel>;
   const Blocks& blocks_of(const TrainPlan& plan) const;
@@ -186,8 +198,9 @@ class Trainer {
   MeshSizes sizes_of(const TrainPlan& plan) const;
   TrainParts::Stage stage_of(const BlockEstimate& block, double repeats) const;
   std::int64_t held_layers(const TrainPlan& plan) const;
-  TrainBound bound_of(const TrainParts::Stage& device, double micro_batches, double rounds,
-                      double optimizer_bytes) const;
+  TrainBound bound_of(const Schedule& schedule, double optimizer_bytes) const;
+  TrainMemory memory_of(const TrainPlan& plan, const TrainParts::Stage& device,
+                        double saved_bytes) const;
   double stream_bytes(const TrainPlan& plan) const;
   double pipeline_hop_s(const TrainPlan& plan) const;
 

@@ -73,6 +73,32 @@ TEST(Train, ZeroShardsStatesOverDp) {
   EXPECT_EQ(estimate_of(kDense, 4, "dp=4", plan).memory.gradients, 4 * kParameters / 4);
 }
 
+// Gradients in shards are scattered after each micro-batch: of one alone, and the gather of the new
+// parameters, as many bytes as an all-reduce.
+TEST(Train, ZeroTwoScattersEveryMicroBatch) {
+  TrainPlan plan;
+  plan.zero = 2;
+  const double scatter = 4 * kParameters * 3 / 4;
+  EXPECT_EQ(wire(estimate_of(kDense, 4, "dp=4", plan), ParallelAxis::kDp), 2 * scatter);
+  EXPECT_EQ(wire(estimate_of(kDense, 32, "dp=4", plan), ParallelAxis::kDp), 9 * scatter);
+  plan.zero = 1;
+  EXPECT_EQ(wire(estimate_of(kDense, 32, "dp=4", plan), ParallelAxis::kDp), 2 * scatter);
+}
+
+// The last of pp devices keeps ((v-1)*pp + 1)/v micro-batches of its layers, the first pp +
+// (pp-1)/v.
+TEST(Train, InterleavedStagesKeepMore) {
+  const char* eight = "D=64,L=8,V=4096,N=8,K=4,F=192,gated=1";
+  TrainPlan plan;
+  plan.remat = parse_remat("block");
+  plan.interleave = 2;
+  const double input = 32 * 64 * 2;
+  const TrainEstimate estimate = estimate_of(eight, 8, "pp=4", plan);
+  // The head: its input, the norm of it, logits in bf16; a target and a log-sum-exp for each row.
+  const double head = 2 * input + 32 * 4096 * 2 + 32 * (4 + 4);
+  EXPECT_EQ(estimate.memory.activations, 2 * input * 2.5 + head);
+}
+
 // 2 gathers of every parameter in bf16 and one scatter of its fp32 gradient, each micro-batch; an
 // embedding is looked up in the gathered table and not gathered again for its backward.
 TEST(Train, FsdpMovesEveryParameterThrice) {
@@ -100,8 +126,8 @@ TEST(Train, PipelineBubble) {
   TrainPlan plan;
   plan.interleave = 2;
   EXPECT_DOUBLE_EQ(estimate_of(kDense, 8, "pp=2", plan).bubble_fraction, 0.5 / 8.5);
-  // One layer a stage; the embedding or the head beside.
-  EXPECT_EQ(four.memory.parameters, 2 * (kLayer + 2 * 64 + 96 * 64 + 64));
+  // One layer a stage; the embedding beside on the first, where four micro-batches wait.
+  EXPECT_EQ(four.memory.parameters, 2 * (kLayer + 2 * 64 + 96 * 64));
 }
 
 TEST(Train, UnevenStages) {

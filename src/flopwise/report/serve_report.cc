@@ -184,7 +184,7 @@ void add_time_rows(const ServeAnswer& answer, TextTable& table) {
   const ServeEstimate& estimate = answer.estimate;
   const ServeRequest& request = answer.server->request();
   const auto range = [](const PassTime& pass) {
-    return fmt::format("at least {} ({}-bound), at most {}", duration(pass.time_s.lower),
+    return fmt::format("at least {} ({}-bound), without overlap {}", duration(pass.time_s.lower),
                        pass.bound, duration(pass.time_s.upper));
   };
   table.add_row({"time to first token", duration(estimate.ttft_s()), range(estimate.prefill)});

@@ -329,7 +329,7 @@ std::string train_text(const TrainAnswer& answer, Explain explain) {
   });
   const TimeRange& time = estimate.step_time_s;
   table.add_row({"step time, expected", duration(time.expected),
-                 fmt::format("at least {} ({}-bound), at most {}", duration(time.lower),
+                 fmt::format("at least {} ({}-bound), without overlap {}", duration(time.lower),
                              estimate.bound.name(), duration(time.upper))});
   table.add_row(
       {"MFU", format_percent(answer.mfu),
