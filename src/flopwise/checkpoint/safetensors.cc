@@ -93,7 +93,8 @@ class TensorReader {
       if (key == "dtype") {
         first(has_type_, key);
         const std::string_view name = json_.text_view();
-        if (name != type_.name) type_ = find_type(name);
+        // Before the first tensor no type is known, and its name is empty.
+        if (name.empty() || name != type_.name) type_ = find_type(name);
         tensor.type = type_;
       } else if (key == "shape") {
         first(has_shape_, key);

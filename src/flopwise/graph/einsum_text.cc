@@ -11,6 +11,14 @@
 namespace flopwise {
 namespace {
 
+// An array as messages show it: cut where it is long.
+std::string shown(const EinsumArray& array) {
+  constexpr std::size_t kLongest = 200;
+  std::string text = describe(array);
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+  return text;
+}
+
 // ASCII on purpose: <cctype> depends on the locale and is undefined for bytes above 127.
 bool is_capital(char c) {
   return c >= 'A' && c <= 'Z';
@@ -118,7 +126,7 @@ void add_dim(EinsumArray& array, EinsumDim dim) {
   const auto same = [&](const EinsumDim& other) { return other.axis.text == axis.text; };
   if (std::count_if(array.dims.begin(), array.dims.end(), same) > 1) {
     throw einsum_error(axis.column,
-                       fmt::format("axis '{}' occurs twice in {}", axis.text, describe(array)));
+                       fmt::format("axis '{}' occurs twice in {}", axis.text, shown(array)));
   }
   if (array.dims.size() > kMaxEinsumAxes) {
     throw einsum_error(axis.column, fmt::format("more than {} axes", kMaxEinsumAxes));
@@ -137,8 +145,8 @@ void refuse_repeated_mesh_axes(const EinsumArray& array) {
   const auto check = [&](const std::vector<EinsumName>& names) {
     for (const EinsumName& name : names) {
       if (seen.insert(name.text).second) continue;
-      throw einsum_error(name.column, fmt::format("mesh axis '{}' occurs twice in {}", name.text,
-                                                  describe(array)));
+      throw einsum_error(name.column,
+                         fmt::format("mesh axis '{}' occurs twice in {}", name.text, shown(array)));
     }
   };
   for (const EinsumDim& dim : array.dims) check(dim.mesh_axes);
