@@ -39,12 +39,19 @@ std::optional<Count> bytes(catalog::Figure figure) {
 }
 
 Link link_of(const Fabric& fabric) {
+  constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+  const std::optional<Rational> latency =
+      fabric.hop_latency_ns
+          ? std::optional(Rational(*fabric.hop_latency_ns) / kNanosecondsPerSecond)
+          : std::nullopt;
   return {.name = std::string(fabric.name),
           .bytes_per_s = rate(fabric.bytes_per_s),
           .peer_bytes_per_s = rate(fabric.peer_bytes_per_s),
           .links = fabric.links,
           .domain_size = fabric.domain_size,
           .topology = std::string(fabric.in_words),
+          .wraps_from = fabric.wraps_from,
+          .hop_latency_s = latency,
           .topology_kind = fabric.topology};
 }
 

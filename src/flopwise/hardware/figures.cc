@@ -73,6 +73,14 @@ void set_domain_size(Hardware& hardware, const std::string& text) {
   link_of(hardware).domain_size = parse_axis_size(text, "domain_size");
 }
 
+void set_wraps_from(Hardware& hardware, const std::string& text) {
+  link_of(hardware).wraps_from = parse_axis_size(text, "wraps_from");
+}
+
+void set_hop_latency(Hardware& hardware, const std::string& text) {
+  link_of(hardware).hop_latency_s = positive(text, "hop_latency", "s");
+}
+
 void set_tdp(Hardware& hardware, const std::string& text) {
   hardware.tdp_w = positive(text, "tdp", "W");
 }
@@ -91,6 +99,8 @@ constexpr FigureKey kFigures[] = {
     {"link_bandwidth",    set_link_bandwidth   },
     {"network_bandwidth", set_network_bandwidth},
     {"domain_size",       set_domain_size      },
+    {"wraps_from",        set_wraps_from       },
+    {"hop_latency",       set_hop_latency      },
     {"tdp",               set_tdp              },
     {"price",             set_price            },
 };

@@ -45,6 +45,8 @@ struct Link {
   std::optional<std::int64_t> links;
   std::optional<std::int64_t> domain_size;  // devices in the fast domain
   std::string topology;                     // in words
+  std::optional<std::int64_t> wraps_from;   // torus: shortest axis whose ends are joined
+  std::optional<Rational> hop_latency_s;    // from one device to the next
   Topology topology_kind = Topology::kUnknown;
 };
 
@@ -94,8 +96,8 @@ const Hardware& find_hardware(std::string_view name);
 
 // "h100", "h100:64", "h100:8,memory_bandwidth=3.0e12", bare figures
 // "flops=1.513e15,memory_bandwidth=3.35e12,memory=80GiB", or a JSON file. Override keys: flops,
-// vector_flops, memory, memory_bandwidth, link_bandwidth, network_bandwidth, domain_size, tdp,
-// price. `flops` overrides the peak of every element type.
+// vector_flops, memory, memory_bandwidth, link_bandwidth, network_bandwidth, domain_size,
+// wraps_from, hop_latency, tdp, price. `flops` overrides the peak of every element type.
 HardwareChoice read_hardware(const std::string& text);
 
 // The dense peak for an element type. UserError naming chip, dtype and what the chip has.

@@ -154,7 +154,8 @@ TEST(ReadHardware, JsonFile) {
       {R"({"name": "x", "cores": 1})",
        path +
            ": cores: unknown key, known: name, peak_flops, flops, vector_flops, memory, "
-           "memory_bandwidth, link_bandwidth, network_bandwidth, domain_size, tdp, price, "
+           "memory_bandwidth, link_bandwidth, network_bandwidth, domain_size, wraps_from, "
+           "hop_latency, tdp, price, "
            "peer_bandwidth, links, link_name, topology, pcie_bandwidth, on_chip, on_chip_what, "
            "sparsity_factor, kind, status, vendor, year, price_source, price_date, source, notes"                              },
       {R"({"name": "x", "memory": true})",
@@ -216,7 +217,7 @@ TEST(ReadHardware, JsonFileWithEveryField) {
     "float64_matrix": "60T"}, "sparsity_factor": 3.84, "vector_flops": "20TFLOP/s",
     "memory": "96 GiB", "memory_bandwidth": "3.35 TB/s", "on_chip": "50MiB", "on_chip_what": "L2",
     "link_name": "ring", "link_bandwidth": "200GB/s", "peer_bandwidth": "100GB/s", "links": 2,
-    "topology": "ring", "domain_size": 4, "network_bandwidth": null, "pcie_bandwidth": "63GB/s",
+    "topology": "ring", "domain_size": 4, "wraps_from": 4, "hop_latency": 2e-6, "network_bandwidth": null, "pcie_bandwidth": "63GB/s",
     "tdp": "700W", "price": 2.5, "price_source": "a bill", "price_date": "2026-05-20",
     "source": "measured", "notes": "loud"})";
   const Hardware chip = read_hardware(path).hardware;
@@ -240,6 +241,8 @@ TEST(ReadHardware, JsonFileWithEveryField) {
   EXPECT_EQ(chip.link->links, 2);
   EXPECT_EQ(chip.link->topology_kind, Topology::kRing);
   EXPECT_EQ(chip.link->domain_size, 4);
+  EXPECT_EQ(chip.link->wraps_from, 4);
+  EXPECT_EQ(*chip.link->hop_latency_s, Rational::of(2, 1'000'000));
   EXPECT_FALSE(chip.network_bytes_per_s);
   EXPECT_EQ(*chip.pcie_bytes_per_s, Rational(63 * kGiga));
   EXPECT_EQ(*chip.tdp_w, Rational(700));
@@ -282,7 +285,8 @@ TEST(ReadHardware, Errors) {
       {"h100:many",        "hardware count: expected a whole number of 1 ... 2^40, got 'many'"              },
       {"h100,colour=1",
        "hardware 'h100,colour=1': unknown key 'colour', known: flops, vector_flops, memory, "
-       "memory_bandwidth, link_bandwidth, network_bandwidth, domain_size, tdp, price"                       },
+       "memory_bandwidth, link_bandwidth, network_bandwidth, domain_size, wraps_from, hop_latency, "
+       "tdp, price"                                                                                         },
       {"h100,tdp=1,tdp=2", "hardware 'h100,tdp=1,tdp=2': key 'tdp' is given twice"                          },
       {"h100,",            "hardware 'h100,': expected KEY=VALUE, got ''"                                   },
       {"h100,fast",        "hardware 'h100,fast': expected KEY=VALUE, got 'fast'"                           },

@@ -4,15 +4,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "flopwise/base/error.h"
 
 namespace flopwise {
 namespace {
 
-bool is_torus(Topology topology) {
-  return topology == Topology::kTorus2d || topology == Topology::kTorus3d ||
-         topology == Topology::kRing;
+int torus_axes(Topology topology) {
+  switch (topology) {
+    case Topology::kRing:
+      return 1;
+    case Topology::kTorus2d:
+      return 2;
+    case Topology::kTorus3d:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
+// The divisor of n nearest to its `root`th root from below.
+std::int64_t shortest_side(std::int64_t n, int root) {
+  auto side =
+      static_cast<std::int64_t>(std::floor(std::pow(static_cast<double>(n), 1.0 / root) + 1e-9));
+  while (n % side != 0) --side;
+  return side;
 }
 
 // What an all-to-all sends to every one of the X-1 others.
@@ -57,32 +74,101 @@ SentBytes sent_bytes(CollectiveKind kind, double array_bytes, DeviceGroup group,
 }
 
 Network network_of(const Hardware& hardware) {
+  const auto known = [](const std::optional<Rational>& rate) {
+    return rate ? rate->to_double() : 0;
+  };
   Network network;
-  if (hardware.link) {
-    const Link& link = *hardware.link;
-    if (link.bytes_per_s) network.inside_bytes_per_s = link.bytes_per_s->to_double();
-    network.domain_size = link.domain_size.value_or(0);
-    network.ring = is_torus(link.topology_kind);
-    if (network.ring && link.peer_bytes_per_s) {
-      network.ring_bytes_per_s = 2 * link.peer_bytes_per_s->to_double();
-    }
+  network.across_bytes_per_s = known(hardware.network_bytes_per_s);
+  if (!hardware.link) {
+    network.domain_size = 1;
+    return network;
   }
-  if (hardware.network_bytes_per_s) {
-    network.across_bytes_per_s = hardware.network_bytes_per_s->to_double();
-  }
-  if (!hardware.link) network.domain_size = 1;
+  const Link& link = *hardware.link;
+  network.inside_bytes_per_s = known(link.bytes_per_s);
+  network.peer_bytes_per_s = known(link.peer_bytes_per_s);
+  network.domain_size = link.domain_size.value_or(0);
+  network.torus_axes = torus_axes(link.topology_kind);
+  network.wraps_from = link.wraps_from.value_or(0);
+  network.hop_latency_s = known(link.hop_latency_s);
   return network;
 }
 
-double Network::inside_rate(std::size_t mesh_axes) const {
-  if (ring_bytes_per_s == 0) return inside_bytes_per_s;
-  return std::min(inside_bytes_per_s, ring_bytes_per_s * static_cast<double>(mesh_axes));
+Slice slice_of(const Network& network, std::int64_t devices) {
+  Slice slice = {1, 1, 1};
+  if (!network.is_torus()) return slice;
+  std::int64_t rest = network.domain_size > 0 ? std::min(devices, network.domain_size) : devices;
+  std::size_t side = 0;
+  for (int axes = network.torus_axes; axes > 1; --axes) {
+    slice[side] = shortest_side(rest, axes);
+    rest /= slice[side++];
+  }
+  slice[side] = rest;
+  std::sort(slice.begin(), slice.begin() + network.torus_axes);
+  return slice;
 }
 
-double collective_time_s(const SentBytes& sent, const Network& network, const Hardware& hardware) {
+void lay_on_torus(DeviceGroup& group, const Network& network, std::int64_t side,
+                  std::int64_t extent) {
+  if (extent <= 1) return;
+  const bool closed = extent == side && network.wraps(side);
+  group.rings += closed ? 1 : 0.5;
+  group.hops += static_cast<double>(closed ? extent / 2 : extent - 1);
+}
+
+DeviceGroup group_of(std::span<const MeshStep> steps, const Network& network, const Slice& slice) {
+  DeviceGroup group;
+  Slice extents = {1, 1, 1};
+  for (const MeshStep& step : steps) {
+    if (step.size == 1) continue;
+    const DeviceGroup part = place_group(step.stride, step.size, network.domain_size);
+    group.inside *= part.inside;
+    group.across *= part.across;
+    if (!network.is_torus()) continue;
+    // The part of each side between the nearest and the farthest of these devices.
+    std::int64_t below = 1;
+    for (std::size_t i = 0; i < slice.size(); ++i) {
+      const std::int64_t above = below * slice[i];
+      const std::int64_t from = std::max(below, step.stride);
+      const std::int64_t to = std::min(above, step.stride * part.inside);
+      if (to > from) extents[i] *= (to + from - 1) / from;
+      below = above;
+    }
+  }
+  for (std::size_t i = 0; i < slice.size(); ++i) {
+    lay_on_torus(group, network, slice[i], extents[i]);
+  }
+  if (!network.is_torus() && group.inside > 1) group.hops = 1;
+  return group;
+}
+
+double inside_rate(const Network& network, const DeviceGroup& group) {
+  if (network.peer_bytes_per_s == 0) return network.inside_bytes_per_s;
+  const double peers = network.is_torus() ? 2 * group.rings : static_cast<double>(group.inside - 1);
+  if (peers == 0) return network.inside_bytes_per_s;
+  return std::min(network.inside_bytes_per_s, peers * network.peer_bytes_per_s);
+}
+
+double collective_time_s(CollectiveKind kind, const SentBytes& sent, const DeviceGroup& group,
+                         const Network& network, const Hardware& hardware) {
   double time = 0;
   if (sent.inside > 0) {
-    time += sent.inside / rate(network.inside_bytes_per_s, "link_bandwidth", hardware);
+    const double rounds = kind == CollectiveKind::kAllReduce ? 2 : 1;
+    time += sent.inside / rate(inside_rate(network, group), "link_bandwidth", hardware) +
+            rounds * group.hops * network.hop_latency_s;
+  }
+  if (sent.across > 0) {
+    time += sent.across / rate(network.across_bytes_per_s, "network_bandwidth", hardware);
+  }
+  return time;
+}
+
+double message_time_s(const SentBytes& sent, const Network& network, const Hardware& hardware) {
+  double time = 0;
+  if (sent.inside > 0) {
+    const double peer = network.peer_bytes_per_s;
+    time += sent.inside /
+                rate(peer > 0 ? peer : network.inside_bytes_per_s, "link_bandwidth", hardware) +
+            network.hop_latency_s;
   }
   if (sent.across > 0) {
     time += sent.across / rate(network.across_bytes_per_s, "network_bandwidth", hardware);

@@ -76,27 +76,26 @@ std::int64_t MeshSizes::product(MeshSet set) const {
   return result;
 }
 
-DeviceGroup MeshSizes::group(MeshSet set, std::int64_t domain_size) const {
+DeviceGroup MeshSizes::group(MeshSet set, const Network& network) const {
   constexpr ParallelAxis kInnermostFirst[] = {ParallelAxis::kTp,   ParallelAxis::kTpGroups,
                                               ParallelAxis::kCp,   ParallelAxis::kEp,
                                               ParallelAxis::kFsdp, ParallelAxis::kDp};
-  DeviceGroup all;
+  std::array<MeshStep, 6> steps;
+  std::size_t count = 0;
   std::int64_t stride = 1;
   for (const ParallelAxis axis : kInnermostFirst) {
-    if (set.has(axis)) {
-      const DeviceGroup part = place_group(stride, size(axis), domain_size);
-      all.inside *= part.inside;
-      all.across *= part.across;
-    }
+    if (set.has(axis) && size(axis) > 1) steps[count++] = {stride, size(axis)};
     stride *= size(axis);
   }
-  return all;
+  return group_of({steps.data(), count}, network, slice);
 }
 
-MeshSizes mesh_sizes(const Parallelism& mesh, std::int64_t micro_batch, const TensorSplit& split) {
+MeshSizes mesh_sizes(const Parallelism& mesh, std::int64_t micro_batch, const TensorSplit& split,
+                     const Network& network) {
   MeshSizes sizes;
   sizes.batch = micro_batch * mesh.replicas();
   sizes.axes = {mesh.dp, mesh.fsdp, mesh.ep, mesh.cp, split.keys, split.groups};
+  sizes.slice = slice_of(network, mesh.devices());
   return sizes;
 }
 
@@ -339,10 +338,12 @@ void add_by_axis(std::array<double, 6>& by_axis, MeshSet axes, const MeshSizes& 
   }
 }
 
-double expected_time_s(const SentBytes& sent, const ChipRates& rates) {
-  return collective_time_s({sent.inside / rates.efficiency->link_fraction,
+double expected_time_s(CollectiveKind kind, const SentBytes& sent, const DeviceGroup& group,
+                       const ChipRates& rates) {
+  return collective_time_s(kind,
+                           {sent.inside / rates.efficiency->link_fraction,
                             sent.across / rates.efficiency->network_fraction},
-                           rates.network, *rates.hardware);
+                           group, rates.network, *rates.hardware);
 }
 
 }  // namespace
@@ -356,14 +357,15 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
   result.saved_once_bytes = kernels.saved_once_bytes;
   result.peak_bytes = kernels.peak_bytes;
   for (const Move& move : moves_) {
-    const DeviceGroup group = mesh.group(move.axes, rates.network.domain_size);
+    const DeviceGroup group = mesh.group(move.axes, rates.network);
     if (group.inside * group.across == 1) continue;
     PassEstimate& pass = result.passes[static_cast<std::size_t>(move.pass)];
-    const SentBytes sent = sent_bytes(move.kind, move.bytes(values), group, rates.network.ring);
+    const SentBytes sent =
+        sent_bytes(move.kind, move.bytes(values), group, rates.network.is_torus());
     pass.sent.inside += sent.inside;
     pass.sent.across += sent.across;
     add_by_axis(pass.sent_by_axis, move.axes, mesh, sent.total());
-    const double time = expected_time_s(sent, rates);
+    const double time = expected_time_s(move.kind, sent, group, rates);
     if (move.of_parameter) {
       pass.overlappable_s += time;
     } else {
@@ -375,14 +377,14 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
     result.passes[i].hidden_s = std::min(result.passes[i].hidden_s, kernels.attention_s[i]);
   }
   for (const StepMove& move : step_moves_) {
-    const DeviceGroup group = mesh.group(move.axes, rates.network.domain_size);
+    const DeviceGroup group = mesh.group(move.axes, rates.network);
     if (group.inside * group.across == 1) continue;
     const SentBytes sent =
-        sent_bytes(CollectiveKind::kAllReduce, move.bytes(values), group, rates.network.ring);
+        sent_bytes(CollectiveKind::kAllReduce, move.bytes(values), group, rates.network.is_torus());
     result.step_sent.inside += sent.inside;
     result.step_sent.across += sent.across;
     add_by_axis(result.step_sent_by_axis, move.axes, mesh, sent.total());
-    result.step_s += expected_time_s(sent, rates);
+    result.step_s += expected_time_s(CollectiveKind::kAllReduce, sent, group, rates);
   }
   result.parameters = parameters_(values);
   result.trainable = trainable_(values);

@@ -36,13 +36,15 @@ ChipRates rates_of(const Hardware& hardware, const std::string& dtype);
 struct MeshSizes {
   std::int64_t batch = 1;  // B: sequences of one micro-batch over all replicas
   std::array<std::int64_t, 6> axes = {1, 1, 1, 1, 1, 1};  // by ParallelAxis
+  Slice slice = {1, 1, 1};
 
   std::int64_t size(ParallelAxis axis) const { return axes[static_cast<std::size_t>(axis)]; }
   std::int64_t product(MeshSet set) const;
   // Devices fill the fast domains in the order tp, cp, ep, fsdp, dp (then pp).
-  DeviceGroup group(MeshSet set, std::int64_t domain_size) const;
+  DeviceGroup group(MeshSet set, const Network& network) const;
 };
-MeshSizes mesh_sizes(const Parallelism& mesh, std::int64_t micro_batch, const TensorSplit& split);
+MeshSizes mesh_sizes(const Parallelism& mesh, std::int64_t micro_batch, const TensorSplit& split,
+                     const Network& network);
 
 struct BytesPerElement {
   ElementTypes types;

@@ -143,7 +143,7 @@ std::optional<std::string> Server::problem(const Parallelism& mesh) const {
   }
   const Blocks& blocks = blocks_of(mesh);
   for (const PassBlocks* pass : {&blocks.prefill, &blocks.decode}) {
-    const MeshSizes sizes = pass->sizes(mesh, 1);
+    const MeshSizes sizes = pass->sizes(mesh, 1, rates_.network);
     const Indivisible indivisible = find_indivisible(pass->blocks, sizes);
     if (indivisible.division != nullptr) return describe(indivisible, sizes);
   }
@@ -199,9 +199,9 @@ ServeEstimate Server::estimate(const ServePlan& plan) const {
   result.plan = plan;
   PassEstimate prefill, decode;
   double prefill_workspace = 0, decode_workspace = 0, parameters = 0, unused = 0;
-  result.prefill =
-      time_of(blocks.prefill, blocks.prefill.sizes(mesh, 1), prefill, prefill_workspace, unused);
-  const MeshSizes sizes = blocks.decode.sizes(mesh, each);
+  result.prefill = time_of(blocks.prefill, blocks.prefill.sizes(mesh, 1, rates_.network), prefill,
+                           prefill_workspace, unused);
+  const MeshSizes sizes = blocks.decode.sizes(mesh, each, rates_.network);
   result.decode = time_of(blocks.decode, sizes, decode, decode_workspace, parameters);
   result.decode_wire_bytes = decode.sent_by_axis;
   result.tokens_per_s = static_cast<double>(plan.batch) / result.decode.time_s.expected;

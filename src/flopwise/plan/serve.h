@@ -95,8 +95,9 @@ class Server {
     std::vector<BlockModel> blocks;
     std::int64_t kv_heads = 0;
 
-    MeshSizes sizes(const Parallelism& mesh, std::int64_t batch_each) const {
-      return mesh_sizes(mesh, batch_each, split_tensor_axis(mesh.tp, kv_heads));
+    MeshSizes sizes(const Parallelism& mesh, std::int64_t batch_each,
+                    const Network& network) const {
+      return mesh_sizes(mesh, batch_each, split_tensor_axis(mesh.tp, kv_heads), network);
     }
   };
   struct Cache {

@@ -209,7 +209,8 @@ std::string Trainer::explain(const TrainPlan& plan, PlanRule rule) const {
 }
 
 MeshSizes Trainer::sizes_of(const TrainPlan& plan) const {
-  return mesh_sizes(plan.mesh, plan.micro_batch, split_tensor_axis(plan.mesh.tp, kv_heads_));
+  return mesh_sizes(plan.mesh, plan.micro_batch, split_tensor_axis(plan.mesh.tp, kv_heads_),
+                    rates_.network);
 }
 
 TrainParts::Stage Trainer::stage_of(const BlockEstimate& block, double repeats) const {
@@ -425,7 +426,7 @@ double Trainer::pipeline_hop_s(const TrainPlan& plan) const {
   const SentBytes sent = group.across > 1 ? SentBytes{0, bytes / efficiency.network_fraction}
                                           : SentBytes{bytes / efficiency.link_fraction, 0};
   return 2 * static_cast<double>(plan.interleave) *
-         collective_time_s(sent, rates_.network, *rates_.hardware);
+         message_time_s(sent, rates_.network, *rates_.hardware);
 }
 
 std::optional<TrainRun> run_of(const TrainRequest& request, const Workload& workload,

@@ -68,48 +68,47 @@ void check_device_count(const HardwareChoice& choice, const std::optional<Mesh>&
                                    : "without --mesh an einsum runs on one"));
 }
 
-// The devices of a collective, the last axis of the mesh innermost.
+// The devices of a collective, the last axis of the mesh innermost; of a torus each is an axis.
 DeviceGroup group_of(const Mesh& mesh, const std::vector<std::string>& axes,
-                     std::int64_t domain_size) {
+                     const Network& network) {
   DeviceGroup group;
   std::int64_t stride = 1;
   for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis) {
     if (contains(axes, axis->name)) {
-      const DeviceGroup part = place_group(stride, axis->size, domain_size);
+      const DeviceGroup part = place_group(stride, axis->size, network.domain_size);
       group.inside *= part.inside;
       group.across *= part.across;
+      if (network.is_torus()) lay_on_torus(group, network, part.inside, part.inside);
     }
     stride *= axis->size;
   }
+  if (!network.is_torus() && group.inside > 1) group.hops = 1;
   return group;
 }
 
-// V over the rate of the links of `mesh_axes` axes, without the share (X-1)/X.
-double limit_s(CollectiveKind kind, double array_bytes, DeviceGroup group, const Network& network,
-               double rate) {
-  const double once = array_bytes / rate;
+// V over the rate of the group's links, without the share (X-1)/X and without hops.
+double limit_s(CollectiveKind kind, double array_bytes, const DeviceGroup& group,
+               const Network& network) {
+  const double once = array_bytes / inside_rate(network, group);
   if (kind == CollectiveKind::kAllReduce) return 2 * once;
   if (kind != CollectiveKind::kAllToAll) return once;
-  return network.ring ? once / 4 : once / static_cast<double>(group.inside * group.across);
+  return network.is_torus() ? once / 4 : once / static_cast<double>(group.inside * group.across);
 }
 
 CollectiveTime time_of(const EinsumCollective& collective, const EinsumAnswer& answer,
-                       const Network& network) {
+                       const Hardware& hardware) {
   if (!is_known(collective.array_bytes, answer.sizes) || !answer.mesh) return {};
-  const std::vector<std::string>& axes = collective.move.mesh_axes;
+  const CollectiveKind kind = collective.move.kind;
+  const Network network = network_of(hardware);
   const double bytes = collective.array_bytes.eval_double(answer.sizes);
-  const DeviceGroup group = group_of(*answer.mesh, axes, network.domain_size);
-  const SentBytes sent = sent_bytes(collective.move.kind, bytes, group, network.ring);
-  const double inside = network.inside_rate(axes.size());
-  const bool known =
-      (sent.inside == 0 || inside > 0) && (sent.across == 0 || network.across_bytes_per_s > 0);
+  const DeviceGroup group = group_of(*answer.mesh, collective.move.mesh_axes, network);
+  const SentBytes sent = sent_bytes(kind, bytes, group, network.is_torus());
+  const bool known = (sent.inside == 0 || network.inside_bytes_per_s > 0) &&
+                     (sent.across == 0 || network.across_bytes_per_s > 0);
   if (!known) return {};
   CollectiveTime time;
-  time.time_s = (sent.inside > 0 ? sent.inside / inside : 0) +
-                (sent.across > 0 ? sent.across / network.across_bytes_per_s : 0);
-  if (group.across == 1) {
-    time.limit_time_s = limit_s(collective.move.kind, bytes, group, network, inside);
-  }
+  time.time_s = collective_time_s(kind, sent, group, network, hardware);
+  if (group.across == 1) time.limit_time_s = limit_s(kind, bytes, group, network);
   return time;
 }
 
@@ -130,7 +129,7 @@ EinsumRoofline roofline_of(const EinsumAnswer& answer, const Hardware& hardware)
     roofline.bound = is_compute_bound ? "matrix" : "memory";
   }
   for (const EinsumCollective& collective : answer.sharded.collectives) {
-    roofline.collectives.push_back(time_of(collective, answer, network_of(hardware)));
+    roofline.collectives.push_back(time_of(collective, answer, hardware));
   }
   if (answer.equal_sizes_intensity) {
     roofline.compute_bound_from =

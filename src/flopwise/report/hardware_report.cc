@@ -73,6 +73,8 @@ Json link_json(const std::optional<Link>& link) {
       .add("peer_bytes_per_s", rate_json(link->peer_bytes_per_s))
       .add("links", link->links)
       .add("domain_size", link->domain_size)
+      .add("wraps_from", link->wraps_from)
+      .add("hop_latency_s", rate_json(link->hop_latency_s))
       .add("topology", link->topology)
       .add("topology_kind", name_of(link->topology_kind));
 }
@@ -120,6 +122,10 @@ std::string link_meaning(const Link& link) {
   }
   if (link.links) text += fmt::format("; links: {}", *link.links);
   if (link.domain_size) text += fmt::format("; devices: {}", *link.domain_size);
+  if (link.wraps_from) text += fmt::format("; axes of {} and more are rings", *link.wraps_from);
+  if (link.hop_latency_s) {
+    text += fmt::format("; a hop {}", rate_text(link.hop_latency_s, "s"));
+  }
   return link.topology.empty() ? text : fmt::format("{}; {}", text, link.topology);
 }
 

@@ -77,7 +77,8 @@ TEST(HardwareReport, JsonOfAChip) {
 TEST(HardwareReport, TextOfAChip) {
   const std::string v5e = hardware_text(find_hardware("v5e"));
   EXPECT_THAT(v5e, HasSubstr("ICI, leaving one device in one direction; 50.00 GB/s to one peer; "
-                             "links: 4; devices: 256; 2D torus\n"));
+                             "links: 4; devices: 256; axes of 16 and more are rings; a "
+                             "hop 1.000 µs; 2D torus\n"));
   EXPECT_THAT(v5e, HasSubstr("PCIe          16.00 GB/s"));
   EXPECT_THAT(v5e, HasSubstr("on chip       128.0 MiB"));
   EXPECT_THAT(v5e, HasSubstr("tpu_pricing.json, 2026-08-19\n"));

@@ -92,6 +92,8 @@ struct Fabric {
   Figure peer_bytes_per_s = {};
   Figure links = {};
   Figure domain_size = {};
+  Figure wraps_from = {};
+  Figure hop_latency_ns = {};
 };
 
 struct Price {

@@ -5,6 +5,16 @@
 namespace flopwise::catalog {
 namespace {
 
+// An axis shorter than `wraps_from` is a line; a hop takes about a microsecond.
+constexpr Fabric ici(Topology topology, std::string_view in_words, std::int64_t links,
+                     std::int64_t rate, std::int64_t peer_rate, std::int64_t domain_size,
+                     std::int64_t wraps_from, Figure hop_latency_ns = 1000) {
+  Fabric fabric = linked("ICI", topology, in_words, links, rate, peer_rate, domain_size);
+  fabric.wraps_from = wraps_from;
+  fabric.hop_latency_ns = hop_latency_ns;
+  return fabric;
+}
+
 // clang-format off
 constexpr Chip kChips[] = {
     Chip{
@@ -15,7 +25,7 @@ constexpr Chip kChips[] = {
         .peaks = {bf16(46_T)},
         .memory = {16_GiB, 700_G},
         .on_chip = {32_MiB, "VMEM (2 x 16 MiB)"},
-        .link = linked("ICI", Topology::kTorus2d, "2D torus", 4, 248_G, 62_G, 256),
+        .link = ici(Topology::kTorus2d, "2D torus", 4, 248_G, 62_G, 256, 16, {}),
         .tdp_w = 280,
         .price = Price{1.5_exact, kTpuPrices, "2026-08-19"},
         .sources = {{"bf16 memory memory_bandwidth on_chip", kJax},
@@ -31,7 +41,7 @@ constexpr Chip kChips[] = {
         .peaks = {bf16(123_T)},
         .memory = {32_GiB, 900_G, kStatesGib},
         .on_chip = {32_MiB, "VMEM (2 x 16 MiB)"},
-        .link = linked("ICI", Topology::kTorus2d, "2D torus", 4, 400_G, 100_G, 1024),
+        .link = ici(Topology::kTorus2d, "2D torus", 4, 400_G, 100_G, 1024, 32),
         .tdp_w = 450,
         .price = Price{2.2_exact, kTpuPrices, "2026-08-19"},
         .sources = {{"bf16 memory memory_bandwidth", "docs.cloud.google.com/tpu/docs/v3"},
@@ -63,8 +73,7 @@ constexpr Chip kChips[] = {
         .peaks = {bf16(275_T), int8(275_T)},
         .memory = {32_GiB, 1.2_T, kStatesGib},
         .on_chip = {160_MiB, "CMEM 128 MiB + VMEM 32 MiB"},
-        .link = linked("ICI", Topology::kTorus3d, "3D torus (OCS), 4x4x4 cubes", 6, 300_G, 50_G,
-                       4096),
+        .link = ici(Topology::kTorus3d, "3D torus (OCS), 4x4x4 cubes", 6, 300_G, 50_G, 4096, 4),
         .network = 6.25_G,
         .pcie = 16_G,
         .tdp_w = 192,
@@ -83,7 +92,7 @@ constexpr Chip kChips[] = {
         .peaks = {bf16(197_T), int8(394_T), int4(788_T)},
         .memory = {16_GiB, 819_G, "16 GB printed; JAX says 17.2e9 bytes (16 GiB)"},
         .on_chip = {128_MiB, "VMEM"},
-        .link = linked("ICI", Topology::kTorus2d, "2D torus", 4, 200_G, 50_G, 256),
+        .link = ici(Topology::kTorus2d, "2D torus", 4, 200_G, 50_G, 256, 16),
         .network = 3.125_G,
         .pcie = 16_G,
         .price = Price{1.2_exact, kTpuPrices, "2026-08-19"},
@@ -92,7 +101,7 @@ constexpr Chip kChips[] = {
                     {"bf16 int8 memory_bandwidth link",                kScalingBookTpus},
                     {"int4 memory_bandwidth on_chip",                  kJax},
                     {"pcie",                                           kRecalled}},
-        .notes = "ICI wraps around only on axes of 16. One revision of the docs prints 800 GiB/s.",
+        .notes = "One revision of the docs prints 800 GiB/s.",
     },
     Chip{
         .name = "TPU v5p",
@@ -102,8 +111,7 @@ constexpr Chip kChips[] = {
         .peaks = {bf16(459_T), int8(918_T), int4(1840_T)},
         .memory = {95_GiB, 2.765_T, "95 GiB usable (docs); JAX and the scaling book use 96 GiB"},
         .on_chip = {128_MiB, "VMEM (2 x 64 MiB)"},
-        .link = linked("ICI", Topology::kTorus3d, "3D torus (OCS), 4x4x4 cubes", 6, 600_G, 100_G,
-                       8960),
+        .link = ici(Topology::kTorus3d, "3D torus (OCS), 4x4x4 cubes", 6, 600_G, 100_G, 8960, 4),
         .network = 6.25_G,
         .pcie = 16_G,
         .price = Price{4.2_exact, kTpuPrices, "2026-08-19"},
@@ -122,7 +130,7 @@ constexpr Chip kChips[] = {
         .peaks = {bf16(918_T), fp8(918_T), int8(1836_T), int4(3680_T)},
         .memory = {32_GiB, 1.638_T, "32 GB printed; JAX says 34.4e9 bytes (32 GiB)"},
         .on_chip = {128_MiB, "VMEM"},
-        .link = linked("ICI", Topology::kTorus2d, "2D torus", 4, 400_G, 100_G, 256),
+        .link = ici(Topology::kTorus2d, "2D torus", 4, 400_G, 100_G, 256, 16),
         .network = 12.5_G,
         .pcie = 32_G,
         .price = Price{2.7_exact, kTpuPrices, "2026-08-19"},
@@ -139,7 +147,7 @@ constexpr Chip kChips[] = {
         .kind = ChipKind::kTpu,
         .peaks = {bf16(2307_T), fp8(4614_T)},
         .memory = {192_GiB, 7.38_T, kStatesGib},
-        .link = linked("ICI", Topology::kTorus3d, "3D torus (OCS)", 6, 600_G, 100_G, 9216),
+        .link = ici(Topology::kTorus3d, "3D torus (OCS)", 6, 600_G, 100_G, 9216, 4, {}),
         .sources = {{"bf16 fp8 memory",       "docs.cloud.google.com/tpu/docs/tpu7x"},
                     {"memory_bandwidth link", kMlEngineering},
                     {"bf16",                  kTorchtitan},
