@@ -25,9 +25,11 @@ void search(benchmark::State& state, const std::string& model, std::int64_t devi
   const Trainer trainer = trainer_of(model, devices, batch);
   const TrainSpace space = TrainSpace::of(devices, trainer.has_experts());
   std::int64_t evaluated = 0;
+  SearchOptions options;
+  options.top = 10;
+  options.threads = static_cast<int>(state.range(0));
   for (auto _ : state) {
-    const TrainSearch found =
-        search_plans(trainer, space, PlanGoal::kTime, 10, static_cast<int>(state.range(0)));
+    const TrainSearch found = search_plans(trainer, space, options);
     evaluated += found.evaluated;
     benchmark::DoNotOptimize(found.best.data());
   }

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/plan_options.h"
+#include "flopwise/base/split.h"
 
 namespace flopwise::cli {
 namespace {
@@ -40,12 +42,9 @@ double time_of(const std::string& text, const char* option) {
 
 ServeRequest request_of(const Options& options) {
   ServeRequest request;
-  const HardwareChoice choice = read_hardware(options.hardware);
+  const HardwareChoice choice = devices_of(options.hardware, options.mesh);
   request.hardware = choice.hardware;
   request.devices = choice.count;
-  if (!choice.count_given && !options.mesh.empty()) {
-    request.devices = parse_parallelism(options.mesh).devices();
-  }
   request.prompt = parse_axis_size(options.prompt, "--prompt");
   request.output = parse_axis_size(options.output, "--output");
   if (request.prompt > kMaxAxisSize - request.output) {
@@ -53,24 +52,20 @@ ServeRequest request_of(const Options& options) {
                     options.prompt + " and " + options.output);
   }
   request.dtype = options.dtype;
-  request.weights = options.weights;
   request.kv = options.kv;
   request.latent = parse_latent_mode(options.mla);
   if (!options.ttft.empty()) request.ttft_s = time_of(options.ttft, "--ttft");
   if (!options.tpot.empty()) request.tpot_s = time_of(options.tpot, "--tpot");
-  if (!options.price.empty()) {
-    const Rational price = parse_quantity(options.price, "--price");
-    if (price < Rational(0)) {
-      throw UserError("--price: expected dollars an hour, got " + quoted(options.price));
-    }
-    request.price_usd_per_hour = price.to_double();
-  }
+  request.price_usd_per_hour = price_of(options.price);
   return request;
 }
 
 ServePlanRequest plan_of(const Options& options) {
   ServePlanRequest plan;
   if (!options.mesh.empty()) plan.mesh = parse_parallelism(options.mesh);
+  for (const std::string_view type : split(options.weights, ',')) {
+    if (!options.weights.empty()) plan.weights.emplace_back(type);
+  }
   if (options.batch != "auto") plan.batch = parse_axis_size(options.batch, "--batch");
   if (!options.top.empty()) {
     plan.top = static_cast<std::size_t>(parse_axis_size(options.top, "--top"));
@@ -111,7 +106,10 @@ void add_serve_command(CLI::App& app, Context& context) {
          "B");
   option("--mesh", options->mesh, "dp=2,tp=4,ep=1; without it the best is searched", "MESH");
   option("--dtype", options->dtype, "Element type of the computation", "TYPE");
-  option("--weights", options->weights, "Element type of parameters; default as --dtype", "TYPE");
+  option(
+      "--weights", options->weights,
+      "Element type of parameters, or several (bf16,fp8,int4) to choose from; default as --dtype",
+      "TYPE");
   option("--kv", options->kv, "Element type of the KV cache; default as --dtype", "TYPE");
   option("--mla", options->mla, "absorbed or expanded: how decoding runs latent attention", "MODE");
   option("--ttft", options->ttft, "Time to the first token, at most: 500ms", "T");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/plan_options.h"
 
 namespace flopwise::cli {
 namespace {
@@ -16,6 +17,7 @@ struct Options {
   std::string kernel = "flash";
   std::string fusion = "fused";
   std::string convention = "exact";
+  std::string schedule = "1f1b";
   bool sequence_parallel = false;
   bool as_json = false;
   Explain explain = Explain::kNo;
@@ -45,12 +47,9 @@ Count tokens_of(const std::string& text) {
 
 TrainRequest request_of(const Options& options, const Model& model) {
   TrainRequest request;
-  const HardwareChoice choice = read_hardware(options.hardware);
+  const HardwareChoice choice = devices_of(options.hardware, options.mesh);
   request.hardware = choice.hardware;
   request.devices = choice.count;
-  if (!choice.count_given && !options.mesh.empty()) {
-    request.devices = parse_parallelism(options.mesh).devices();
-  }
   if (!options.seq.empty()) request.seq_len = parse_axis_size(options.seq, "--seq");
   request.batch = batch_of(options, model, request.seq_len);
   if (!options.tokens.empty()) request.tokens = tokens_of(options.tokens);
@@ -59,13 +58,7 @@ TrainRequest request_of(const Options& options, const Model& model) {
   request.kernel = parse_attention_kernel(options.kernel);
   request.fusion = parse_fusion(options.fusion);
   request.convention = options.convention;
-  if (!options.price.empty()) {
-    const Rational price = parse_quantity(options.price, "--price");
-    if (price < Rational(0)) {
-      throw UserError("--price: expected dollars an hour, got " + quoted(options.price));
-    }
-    request.price_usd_per_hour = price.to_double();
-  }
+  request.price_usd_per_hour = price_of(options.price);
   return request;
 }
 
@@ -80,6 +73,7 @@ PlanRequest plan_of(const Options& options) {
     plan.interleave = parse_axis_size(options.interleave, "--interleave");
   }
   if (options.sequence_parallel) plan.sequence_parallel = true;
+  plan.schedule = in_context("--schedule", [&] { return parse_schedule(options.schedule); });
   if (!options.zero.empty()) {
     if (options.zero == "3") {
       throw UserError("--zero: expected 0, 1 or 2; stage 3 is the mesh axis fsdp, got '3'");
@@ -106,7 +100,9 @@ PlanRequest plan_of(const Options& options) {
 
 void run(const Options& options, Context& context) {
   const Model model = read_any_model(options.model, context.in);
-  const TrainAnswer answer = answer_train(model, request_of(options, model), plan_of(options));
+  PlanRequest plan = plan_of(options);
+  plan.progress = progress_on(context.err, "plans");
+  const TrainAnswer answer = answer_train(model, request_of(options, model), plan);
   if (options.as_json) {
     context.out << train_json(answer).str() << "\n";
   } else {
@@ -142,6 +138,8 @@ void add_train_command(CLI::App& app, Context& context) {
          "POLICY");
   option("--zero", options->zero, "0, 1 or 2: what dp shards besides; 3 is fsdp", "STAGE");
   option("--interleave", options->interleave, "Pipeline stages a device holds", "V");
+  option("--schedule", options->schedule,
+         "Of a pipeline: 1f1b, or with the gradients of weights put off zb-h1, zb-h2", "NAME");
   command->add_flag("--sequence-parallel", options->sequence_parallel,
                     "Residual stream and norms split over tp");
   option("--recipe", options->recipe,

@@ -53,6 +53,18 @@ DeviceGroup place_group(std::int64_t stride, std::int64_t size, std::int64_t dom
   return {inside, size / inside};
 }
 
+SentBytes& SentBytes::operator+=(const SentBytes& other) {
+  inside += other.inside;
+  across += other.across;
+  return *this;
+}
+
+SentBytes& SentBytes::operator*=(double factor) {
+  inside *= factor;
+  across *= factor;
+  return *this;
+}
+
 SentBytes sent_bytes(CollectiveKind kind, double array_bytes, DeviceGroup group, bool ring) {
   const auto inside = static_cast<double>(group.inside);
   const auto across = static_cast<double>(group.across);

@@ -39,6 +39,8 @@ struct SentBytes {
   double across = 0;  // over the network
 
   double total() const { return inside + across; }
+  SentBytes& operator+=(const SentBytes& other);
+  SentBytes& operator*=(double factor);
 };
 SentBytes sent_bytes(CollectiveKind kind, double array_bytes, DeviceGroup group, bool ring);
 

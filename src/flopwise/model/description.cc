@@ -203,6 +203,7 @@ class Reader {
       throw UserError(fmt::format("{}: expected at most {} kinds of layers, got {}",
                                   top.where("layers"), kMostKinds, layers.size()));
     }
+    std::int64_t end = 0;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const std::string place = fmt::format("layers[{}]", i);
       if (!layers[i].is_object()) {
@@ -229,6 +230,10 @@ class Reader {
                         part.where("name"), quoted(group.name)));
       }
       part.finish(model_.assumptions);
+      group.spans = {
+          {end, end + group.repeat}
+      };
+      end += group.repeat;
       stack.groups.push_back(std::move(group));
     }
   }

@@ -357,14 +357,32 @@ class Validator {
 
 }  // namespace
 
+std::int64_t LayerSpan::count_below(std::int64_t layer) const {
+  const std::int64_t last = std::clamp(layer, first, end);
+  const std::int64_t enders = last / period - first / period;
+  return ends_period ? enders : last - first - enders;
+}
+
 void LayerList::add(const std::string& name, const Layer& layer, std::int64_t repeat) {
+  add(name, layer, LayerSpan{end_, end_ + repeat});
+}
+
+void LayerList::add(const std::string& name, const Layer& layer, const LayerSpan& span) {
+  const std::int64_t repeat = span.count();
+  end_ = span.end;
   if (repeat == 0) return;
   const auto same = std::find_if(groups_.begin(), groups_.end(),
                                  [&](const LayerGroup& group) { return group.layer == layer; });
   if (same == groups_.end()) {
-    groups_.push_back({name, layer, repeat});
+    groups_.push_back({.name = name, .layer = layer, .repeat = repeat, .spans = {span}});
+    return;
+  }
+  same->repeat += repeat;
+  LayerSpan& before = same->spans.back();
+  if (before.end == span.first && before.period == 1 && span.period == 1) {
+    before.end = span.end;
   } else {
-    same->repeat += repeat;
+    same->spans.push_back(span);
   }
 }
 

@@ -263,6 +263,19 @@ struct Layer {
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
+// Of the layers first ... end-1 of a stack: those whose number, from 1, is a multiple of `period`,
+// or all the others.
+struct LayerSpan {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+  std::int64_t period = 1;
+  bool ends_period = true;
+
+  std::int64_t count_below(std::int64_t layer) const;  // of its layers 0 ... layer-1
+  std::int64_t count() const { return count_below(end); }
+  friend bool operator==(const LayerSpan&, const LayerSpan&) = default;
+};
+
 // `repeat` layers of one kind. The order of layers inside a stack does not change a count; groups
 // are listed in the order in which each kind first occurs.
 struct LayerGroup {
@@ -270,7 +283,8 @@ struct LayerGroup {
       name;  // "layer"; where a stack has several kinds: "local", "global", "dense", "moe", ...
   Layer layer;
   std::int64_t repeat = 0;
-  bool one_set = false;  // all repeats have the same parameters (ALBERT)
+  bool one_set = false;               // all repeats have the same parameters (ALBERT)
+  std::vector<LayerSpan> spans = {};  // where they lie; empty: behind those of earlier groups
   friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
 };
 
@@ -279,10 +293,13 @@ class LayerList {
  public:
   // `name` is used when this kind is new; equal layers share the first name.
   void add(const std::string& name, const Layer& layer, std::int64_t repeat = 1);
+  // Those of a span, which starts no earlier than the one before.
+  void add(const std::string& name, const Layer& layer, const LayerSpan& span);
   std::vector<LayerGroup> groups() const { return groups_; }
 
  private:
   std::vector<LayerGroup> groups_;
+  std::int64_t end_ = 0;
 };
 
 struct Stack {

@@ -140,4 +140,24 @@ Workload resolve(const WorkloadRequest& request, const Model& model) {
   return workload;
 }
 
+std::vector<std::string> assumptions_of(const Workload& workload, const Model& model) {
+  std::vector<std::string> assumptions;
+  const std::int64_t rows = model.embedding.positions;
+  if (rows > 0 && workload.context > rows) {
+    assumptions.push_back(
+        fmt::format("{} positions, though the model has learned {}; a longer table is not counted",
+                    workload.context, rows));
+  } else if (model.context > 0 && workload.context > model.context) {
+    assumptions.push_back(fmt::format("{} positions, though the model is made for {}",
+                                      workload.context, model.context));
+  }
+  const std::int64_t source_rows = model.embedding.source_positions;
+  if (source_rows > 0 && workload.source > source_rows) {
+    assumptions.push_back(fmt::format(
+        "{} source positions, though the model has learned {}; a longer table is not counted",
+        workload.source, source_rows));
+  }
+  return assumptions;
+}
+
 }  // namespace flopwise

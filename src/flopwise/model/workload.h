@@ -66,5 +66,8 @@ struct WorkloadRequest {
   std::optional<Lora> lora;
 };
 Workload resolve(const WorkloadRequest& request, const Model& model);
+// What the reader of the model did not know but the workload shows: more positions than the model
+// has learned, or is made for.
+std::vector<std::string> assumptions_of(const Workload& workload, const Model& model);
 
 }  // namespace flopwise

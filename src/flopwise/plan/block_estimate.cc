@@ -12,6 +12,8 @@
 namespace flopwise {
 namespace {
 
+constexpr const char* kVocabulary = "V";
+
 bool is_matrix_work(const Work& work) {
   return work.op_class == OpClass::kMatmul || work.op_class == OpClass::kAttention;
 }
@@ -99,6 +101,45 @@ MeshSizes mesh_sizes(const Parallelism& mesh, std::int64_t micro_batch, const Te
   return sizes;
 }
 
+KernelSums& KernelSums::operator+=(const KernelSums& other) {
+  matrix_flops += other.matrix_flops;
+  vector_flops += other.vector_flops;
+  bytes += other.bytes;
+  kernels_s += other.kernels_s;
+  return *this;
+}
+
+KernelSums& KernelSums::operator*=(double factor) {
+  for (double* value : {&matrix_flops, &vector_flops, &bytes, &kernels_s}) *value *= factor;
+  return *this;
+}
+
+ParameterCounts& ParameterCounts::operator+=(const ParameterCounts& other) {
+  all += other.all;
+  trainable += other.trainable;
+  return *this;
+}
+
+ParameterCounts& ParameterCounts::operator*=(double factor) {
+  all *= factor;
+  trainable *= factor;
+  return *this;
+}
+
+StepMoves& StepMoves::operator+=(const StepMoves& other) {
+  sent += other.sent;
+  time_s += other.time_s;
+  for (std::size_t i = 0; i < sent_by_axis.size(); ++i) sent_by_axis[i] += other.sent_by_axis[i];
+  return *this;
+}
+
+StepMoves& StepMoves::operator*=(double factor) {
+  sent *= factor;
+  time_s *= factor;
+  for (double& bytes : sent_by_axis) bytes *= factor;
+  return *this;
+}
+
 PassEstimate& PassEstimate::operator+=(const PassEstimate& other) {
   matrix_flops += other.matrix_flops;
   vector_flops += other.vector_flops;
@@ -107,17 +148,17 @@ PassEstimate& PassEstimate::operator+=(const PassEstimate& other) {
   blocking_s += other.blocking_s;
   overlappable_s += other.overlappable_s;
   hidden_s += other.hidden_s;
-  sent.inside += other.sent.inside;
-  sent.across += other.sent.across;
+  sent += other.sent;
   for (std::size_t i = 0; i < sent_by_axis.size(); ++i) sent_by_axis[i] += other.sent_by_axis[i];
   return *this;
 }
 
 PassEstimate& PassEstimate::operator*=(double factor) {
   for (double* value : {&matrix_flops, &vector_flops, &bytes, &kernels_s, &blocking_s,
-                        &overlappable_s, &hidden_s, &sent.inside, &sent.across}) {
+                        &overlappable_s, &hidden_s}) {
     *value *= factor;
   }
+  sent *= factor;
   for (double& value : sent_by_axis) value *= factor;
   return *this;
 }
@@ -128,7 +169,15 @@ BlockModel::BlockModel(const Block& block, const Sizes& sizes, const Assignment&
   repeat_ = static_cast<std::int64_t>(block.repeat.eval_count(sizes, "layers").value());
   variables_ = {"B"};
   for (const ParallelAxis axis : kParallelAxes) variables_.push_back(assignment.symbol(axis));
+  variables_.emplace_back(kVocabulary);
   const ShardedBlock sharded = shard(block, assignment);
+  for (const AxisDivision& division : sharded.divisions) {
+    if (division.axis.name == kVocabulary) vocabulary_by_ |= division.by - ParallelAxis::kFsdp;
+  }
+  if (const auto vocabulary = sizes_.find(kVocabulary); vocabulary != sizes_.end()) {
+    vocabulary_ = static_cast<std::int64_t>(vocabulary->second.value());
+    sizes_.erase(vocabulary);
+  }
   add_kernels(sharded.local.graph, fusion, bytes.types);
   add_moves(sharded.local.graph, bytes);
   for (const GradientReduction& gradient : sharded.gradients) {
@@ -139,14 +188,16 @@ BlockModel::BlockModel(const Block& block, const Sizes& sizes, const Assignment&
       if (contains(gradient.collective.mesh_axes, assignment.symbol(axis))) axes |= axis;
     }
     step_moves_.push_back(
-        {axes, compile(gradient.collective.array_elements * Expr(bytes.parameter_gradient))});
+        {axes, gradient.shared,
+         compile(gradient.collective.array_elements * Expr(bytes.parameter_gradient))});
   }
   add_memory(sharded.local, fusion, bytes.types, seen);
   for (const AxisDivision& division : sharded.divisions) {
     // Parameters are flat buffers to fsdp, which need not divide their first axis; tokens are
     // spread over experts by their router.
     const MeshSet by = division.by - ParallelAxis::kFsdp;
-    if (by.empty() || division.axis.name == "B" || division.axis.name == "k") continue;
+    if (by.empty() || division.axis.name == kVocabulary) continue;
+    if (division.axis.name == "B" || division.axis.name == "k") continue;
     divisions_.push_back({division.axis.name,
                           static_cast<std::int64_t>(
                               division.axis.size.eval_count(sizes_, division.axis.name).value()),
@@ -167,6 +218,12 @@ void BlockModel::add_kernels(const Graph& graph, Fusion fusion, const ElementTyp
     if (std::holds_alternative<Collective>(graph.ops()[i].kind)) continue;
     members[leads[i]].push_back(static_cast<OpId>(i));
   }
+  const auto makes_weight_gradient = [&](const Op& op) {
+    return std::any_of(op.outputs.begin(), op.outputs.end(), [&](TensorId id) {
+      const TensorId of = graph.tensor(id).gradient_of;
+      return of != kNoTensor && graph.tensor(of).role == Role::kParameter;
+    });
+  };
   for (const auto& [lead, ops] : members) {
     Kernel kernel;
     Expr matrix = 0;
@@ -179,6 +236,7 @@ void BlockModel::add_kernels(const Graph& graph, Fusion fusion, const ElementTyp
       const Work work = work_of(graph, op);
       (is_matrix_work(work) ? matrix : vector) += work.flops;
       bytes += traffic[static_cast<std::size_t>(id)].total();
+      kernel.makes_weight_gradient |= makes_weight_gradient(op);
       if (!std::holds_alternative<Contraction>(op.kind) || !is_matrix_work(work)) continue;
       // What runs position by position is bound by what it reads, not by a product's shape.
       if (is_in_recurrence(graph, op)) continue;
@@ -250,29 +308,48 @@ void BlockModel::add_memory(const Block& local, Fusion fusion, const ElementType
   for (const Lifetime& lifetime : lifetimes_.tensors) {
     lifetime_bytes_.push_back(compile(lifetime.bytes));
   }
-  Expr parameters = 0;
-  Expr trainable = 0;
-  Expr shared = 0;
-  for (const Tensor& tensor : graph.tensors()) {
-    if (tensor.role != Role::kParameter || tensor.alias_of != kNoTensor) continue;
-    if (tensor.shared && !seen.insert("parameter " + tensor.name).second) {
-      shared += elements(tensor);
-      continue;
-    }
-    parameters += elements(tensor);
-    if (tensor.needs_gradient) trainable += elements(tensor);
-  }
-  parameters_ = compile(parameters);
-  trainable_ = compile(trainable);
-  shared_parameters_ = compile(shared);
+  add_parameters(graph, seen);
 }
 
-BlockModel::Values BlockModel::values_of(const MeshSizes& mesh) {
+void BlockModel::add_parameters(const Graph& graph, std::set<std::string>& seen) {
+  struct Counts {
+    Expr all = 0;
+    Expr trainable = 0;
+  };
+  Counts own, once, tied;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.role != Role::kParameter || tensor.alias_of != kNoTensor) continue;
+    const bool is_new = !tensor.shared || seen.insert("parameter " + tensor.name).second;
+    Counts& counts = !tensor.shared ? own : is_new ? once : tied;
+    counts.all += elements(tensor);
+    if (tensor.needs_gradient) counts.trainable += elements(tensor);
+  }
+  parameters_ = {compile(own.all), compile(own.trainable)};
+  once_parameters_ = {compile(once.all), compile(once.trainable)};
+  tied_parameters_ = {compile(tied.all), compile(tied.trainable)};
+}
+
+BlockModel::Values BlockModel::values_of(const MeshSizes& mesh) const {
   Values values = {static_cast<double>(mesh.batch)};
+  values.back() = 1;
   for (std::size_t i = 0; i < mesh.axes.size(); ++i) {
     values[i + 1] = static_cast<double>(mesh.axes[i]);
   }
+  if (vocabulary_ > 0) values.back() = static_cast<double>(padded_vocabulary(mesh));
   return values;
+}
+
+ParameterCounts BlockModel::parameters(const MeshSizes& mesh) const {
+  const Values values = values_of(mesh);
+  ParameterCounts counts = parameters_(values);
+  counts *= static_cast<double>(repeat_);
+  counts += once_parameters_(values);
+  return counts;
+}
+
+std::int64_t BlockModel::padded_vocabulary(const MeshSizes& mesh) const {
+  const std::int64_t devices = mesh.product(vocabulary_by_);
+  return (vocabulary_ + devices - 1) / devices * devices;
 }
 
 KernelEstimate BlockModel::kernels(const MeshSizes& mesh, const ChipRates& rates) const {
@@ -296,6 +373,9 @@ KernelEstimate BlockModel::kernels(const MeshSizes& mesh, const ChipRates& rates
     const double time = kernel_time_s(kernel, values, flops, vector, bytes, rates);
     pass.kernels_s += time;
     if (kernel.kind == KernelKind::kAttention) result.attention_s[pass_index] += time;
+    if (kernel.makes_weight_gradient) {
+      result.weight_gradients += {flops, vector, bytes, time};
+    }
   }
   result.saved_bytes = saved_(values);
   result.saved_once_bytes = saved_once_(values);
@@ -353,6 +433,7 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
   const Values values = values_of(mesh);
   BlockEstimate result;
   result.passes = kernels.passes;
+  result.weight_gradients = kernels.weight_gradients;
   result.saved_bytes = kernels.saved_bytes;
   result.saved_once_bytes = kernels.saved_once_bytes;
   result.peak_bytes = kernels.peak_bytes;
@@ -362,8 +443,7 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
     PassEstimate& pass = result.passes[static_cast<std::size_t>(move.pass)];
     const SentBytes sent =
         sent_bytes(move.kind, move.bytes(values), group, rates.network.is_torus());
-    pass.sent.inside += sent.inside;
-    pass.sent.across += sent.across;
+    pass.sent += sent;
     add_by_axis(pass.sent_by_axis, move.axes, mesh, sent.total());
     const double time = expected_time_s(move.kind, sent, group, rates);
     if (move.of_parameter) {
@@ -377,25 +457,37 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
     result.passes[i].hidden_s = std::min(result.passes[i].hidden_s, kernels.attention_s[i]);
   }
   for (const StepMove& move : step_moves_) {
-    const DeviceGroup group = mesh.group(move.axes, rates.network);
-    if (group.inside * group.across == 1) continue;
-    const SentBytes sent =
-        sent_bytes(CollectiveKind::kAllReduce, move.bytes(values), group, rates.network.is_torus());
-    result.step_sent.inside += sent.inside;
-    result.step_sent.across += sent.across;
-    add_by_axis(result.step_sent_by_axis, move.axes, mesh, sent.total());
-    result.step_s += expected_time_s(CollectiveKind::kAllReduce, sent, group, rates);
+    add_step_move(move.once ? result.step_once : result.step, move, mesh, values, rates);
   }
   result.parameters = parameters_(values);
-  result.trainable = trainable_(values);
-  result.shared_parameters = shared_parameters_(values);
+  result.once_parameters = once_parameters_(values);
+  result.tied_parameters = tied_parameters_(values);
   return result;
+}
+
+void BlockModel::add_step_move(StepMoves& step, const StepMove& move, const MeshSizes& mesh,
+                               const Values& values, const ChipRates& rates) const {
+  const DeviceGroup group = mesh.group(move.axes, rates.network);
+  if (group.inside * group.across == 1) return;
+  const SentBytes sent =
+      sent_bytes(CollectiveKind::kAllReduce, move.bytes(values), group, rates.network.is_torus());
+  step.sent += sent;
+  add_by_axis(step.sent_by_axis, move.axes, mesh, sent.total());
+  step.time_s += expected_time_s(CollectiveKind::kAllReduce, sent, group, rates);
+}
+
+std::optional<Padding> padding_of(const std::vector<BlockModel>& blocks, const MeshSizes& mesh) {
+  for (const BlockModel& block : blocks) {
+    const Padding padding{block.vocabulary(), block.padded_vocabulary(mesh)};
+    if (padding.padded_rows != padding.rows) return padding;
+  }
+  return std::nullopt;
 }
 
 Indivisible find_indivisible(const std::vector<BlockModel>& blocks, const MeshSizes& mesh) {
   for (const BlockModel& block : blocks) {
     for (const Division& division : block.divisions()) {
-      if (division.label == "V" || division.size % mesh.product(division.by) == 0) continue;
+      if (division.size % mesh.product(division.by) == 0) continue;
       return {&block, &division};
     }
   }

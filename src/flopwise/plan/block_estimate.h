@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -51,6 +52,17 @@ struct BytesPerElement {
   Rational parameter_gradient = 2;
 };
 
+// Work and time of kernels.
+struct KernelSums {
+  double matrix_flops = 0;
+  double vector_flops = 0;
+  double bytes = 0;
+  double kernels_s = 0;
+
+  KernelSums& operator+=(const KernelSums& other);
+  KernelSums& operator*=(double factor);
+};
+
 // What one run of a block takes in one pass.
 struct PassEstimate {
   double matrix_flops = 0;
@@ -71,22 +83,42 @@ struct PassEstimate {
 struct KernelEstimate {
   std::array<PassEstimate, 3> passes;      // without what is sent
   std::array<double, 3> attention_s = {};  // of the kernels' time, in fused attention
+  KernelSums weight_gradients;             // of the backward pass: what makes those of parameters
   double saved_bytes = 0;
   double saved_once_bytes = 0;
   double peak_bytes = 0;
 };
 
+// Parameters on one device.
+struct ParameterCounts {
+  double all = 0;
+  double trainable = 0;
+
+  ParameterCounts& operator+=(const ParameterCounts& other);
+  ParameterCounts& operator*=(double factor);
+};
+
+// Gradients that are reduced once a step.
+struct StepMoves {
+  SentBytes sent;
+  double time_s = 0;
+  std::array<double, 6> sent_by_axis = {};  // by ParallelAxis
+
+  StepMoves& operator+=(const StepMoves& other);
+  StepMoves& operator*=(double factor);
+};
+
 struct BlockEstimate {
   std::array<PassEstimate, 3> passes;  // by Pass
-  double saved_bytes = 0;              // of one micro-batch and repeat
-  double saved_once_bytes = 0;         // by all repeats together
-  double peak_bytes = 0;               // while one repeat runs
-  double parameters = 0;               // on one device, of one repeat
-  double trainable = 0;                // of these
-  double shared_parameters = 0;        // that an earlier block holds too: a tied matrix
-  SentBytes step_sent;                 // gradients reduced once a step, of one repeat
-  double step_s = 0;
-  std::array<double, 6> step_sent_by_axis = {};
+  KernelSums weight_gradients;
+  double saved_bytes = 0;           // of one micro-batch and repeat
+  double saved_once_bytes = 0;      // by all repeats together
+  double peak_bytes = 0;            // while one repeat runs
+  ParameterCounts parameters;       // of one repeat
+  ParameterCounts once_parameters;  // of all repeats together
+  ParameterCounts tied_parameters;  // that an earlier block holds too: a tied matrix
+  StepMoves step;                   // of one repeat
+  StepMoves step_once;              // of all repeats together
 };
 
 // A size and the mesh axes whose product must divide it.
@@ -116,12 +148,19 @@ class BlockModel {
                          const KernelEstimate& kernels) const;
 
   const std::vector<Division>& divisions() const { return divisions_; }
+  // Of all repeats together, without those that an earlier block holds.
+  ParameterCounts parameters(const MeshSizes& mesh) const;
+  std::int64_t vocabulary() const { return vocabulary_; }
+  // Rows of its vocabulary, filled up to a multiple of the devices that split it: 0 without one.
+  std::int64_t padded_vocabulary(const MeshSizes& mesh) const;
 
  private:
+  using Values = std::array<double, 8>;  // B, the axes by ParallelAxis, V
   enum class KernelKind { kProduct, kAttention, kStream };
   struct Kernel {
     KernelKind kind = KernelKind::kStream;
     Pass pass = Pass::kForward;
+    bool makes_weight_gradient = false;
     CompiledExpr matrix_flops;
     CompiledExpr vector_flops;
     CompiledExpr bytes;
@@ -139,22 +178,33 @@ class BlockModel {
   };
   struct StepMove {
     MeshSet axes;
+    bool once;  // for all repeats together
     CompiledExpr bytes;
+  };
+  struct CompiledCounts {
+    CompiledExpr all, trainable;
+    ParameterCounts operator()(const Values& values) const {
+      return {all(values), trainable(values)};
+    }
   };
 
   void add_kernels(const Graph& graph, Fusion fusion, const ElementTypes& types);
   void add_moves(const Graph& graph, const BytesPerElement& bytes);
   void add_memory(const Block& local, Fusion fusion, const ElementTypes& types,
                   std::set<std::string>& seen);
+  void add_parameters(const Graph& graph, std::set<std::string>& seen);
   CompiledExpr compile(const Expr& expr) const;
-  using Values = std::array<double, 7>;
-  static Values values_of(const MeshSizes& mesh);
+  void add_step_move(StepMoves& step, const StepMove& move, const MeshSizes& mesh,
+                     const Values& values, const ChipRates& rates) const;
+  Values values_of(const MeshSizes& mesh) const;
   static double kernel_time_s(const Kernel& kernel, const Values& values, double flops,
                               double vector, double bytes, const ChipRates& rates);
 
   std::string name_;
   bool is_layer_ = false;
   std::int64_t repeat_ = 1;
+  std::int64_t vocabulary_ = 0;  // 0: has none
+  MeshSet vocabulary_by_;
   Sizes sizes_;
   std::vector<std::string> variables_;
   const Assignment* assignment_ = nullptr;
@@ -163,9 +213,17 @@ class BlockModel {
   std::vector<StepMove> step_moves_;
   Lifetimes lifetimes_;
   std::vector<CompiledExpr> lifetime_bytes_;
-  CompiledExpr saved_, saved_once_, parameters_, trainable_, shared_parameters_;
+  CompiledExpr saved_, saved_once_;
+  CompiledCounts parameters_, once_parameters_, tied_parameters_;
   std::vector<Division> divisions_;
 };
+
+// The vocabulary of a model where the mesh does not divide it.
+struct Padding {
+  std::int64_t rows = 0;
+  std::int64_t padded_rows = 0;
+};
+std::optional<Padding> padding_of(const std::vector<BlockModel>& blocks, const MeshSizes& mesh);
 
 // The first size that the mesh does not divide, and its block; nothing where all are divided. A
 // vocabulary is filled up to the next multiple and never among them.

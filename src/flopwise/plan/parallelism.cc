@@ -62,12 +62,41 @@ Parallelism parse_parallelism(std::string_view text) {
   return result;
 }
 
+namespace {
+
+constexpr PipelineSchedule kSchedules[] = {PipelineSchedule::k1F1B, PipelineSchedule::kZeroBubbleH1,
+                                           PipelineSchedule::kZeroBubbleH2};
+
+}  // namespace
+
+const char* name_of(PipelineSchedule schedule) {
+  switch (schedule) {
+    case PipelineSchedule::k1F1B:
+      return "1f1b";
+    case PipelineSchedule::kZeroBubbleH1:
+      return "zb-h1";
+    case PipelineSchedule::kZeroBubbleH2:
+      return "zb-h2";
+  }
+  throw InternalError("unknown schedule");
+}
+
+PipelineSchedule parse_schedule(std::string_view text) {
+  for (const PipelineSchedule schedule : kSchedules) {
+    if (text == name_of(schedule)) return schedule;
+  }
+  throw UserError(fmt::format("schedule: expected 1f1b, zb-h1 or zb-h2, got {}", quoted(text)));
+}
+
 std::string describe(const TrainPlan& plan) {
   std::string text = fmt::format("{}, micro-batch {}, remat {}", plan.mesh.str(), plan.micro_batch,
                                  describe(plan.remat));
   if (plan.sequence_parallel) text += ", sequence parallel";
   if (plan.zero > 0) text += fmt::format(", zero {}", plan.zero);
   if (plan.interleave > 1) text += fmt::format(", interleave {}", plan.interleave);
+  if (plan.mesh.pp > 1 && plan.schedule != PipelineSchedule::k1F1B) {
+    text += fmt::format(", {}", name_of(plan.schedule));
+  }
   return text;
 }
 
@@ -94,6 +123,8 @@ TrainPlan parse_train_plan(std::string_view text) {
       plan.zero = small(2);
     } else if (name == "sequence-parallel") {
       plan.sequence_parallel = small(1) == 1;
+    } else if (name == "schedule") {
+      plan.schedule = in_context("plan", [&] { return parse_schedule(value); });
     } else {
       mesh += (mesh.empty() ? "" : ",") + std::string(part);
     }

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -48,6 +50,7 @@ class Collector {
 
   void add(const TrainSearch& other) {
     found.evaluated += other.evaluated;
+    found.pruned += other.pruned;
     found.too_large += other.too_large;
     for (std::size_t i = 0; i < found.rejected.size(); ++i) found.rejected[i] += other.rejected[i];
     for (const TrainEstimate& estimate : other.best) add_best(estimate);
@@ -105,28 +108,73 @@ void for_each_setting(const TrainSpace& space, Visit visit) {
   }
 }
 
+// Calls visit(plan) for the settings of a plan that has the rest.
+template <typename Visit>
+void for_each_schedule(const TrainSpace& space, TrainPlan plan, Visit visit) {
+  for (const int zero : space.zeros) {
+    for (const std::int64_t interleave : space.interleaves) {
+      for (const PipelineSchedule schedule : space.schedules) {
+        plan.zero = zero;
+        plan.interleave = interleave;
+        plan.schedule = schedule;
+        visit(plan);
+      }
+    }
+  }
+}
+
+// The first plan of a mesh.
+TrainPlan any_plan(const TrainSpace& space, const Parallelism& mesh) {
+  TrainPlan plan;
+  plan.mesh = mesh;
+  plan.remat = space.remats.front();
+  plan.sequence_parallel = space.sequence_parallel.front();
+  return plan;
+}
+
 void search_mesh(const Trainer& trainer, const TrainSpace& space, const Parallelism& mesh,
-                 Collector& collector, PartsCache& cache) {
+                 bool prune, Collector& collector, PartsCache& cache) {
+  if (prune && trainer.usable_memory() > 0 &&
+      trainer.least_memory(any_plan(space, mesh)) > trainer.usable_memory()) {
+    collector.found.pruned += space.settings();
+    return;
+  }
   for_each_setting(space, [&](TrainPlan plan) {
     plan.mesh = mesh;
     std::optional<TrainParts> parts;
     const std::optional<PlanRule> sizes_rule = trainer.indivisible_rule(plan);
-    for (const int zero : space.zeros) {
-      for (const std::int64_t interleave : space.interleaves) {
-        plan.zero = zero;
-        plan.interleave = interleave;
-        std::optional<PlanRule> rule = trainer.broken_schedule_rule(plan);
-        if (!rule) rule = sizes_rule;
-        if (rule) {
-          ++collector.found.rejected[static_cast<std::size_t>(*rule)];
-          continue;
-        }
-        if (!parts) parts = trainer.parts_of(plan, cache);
-        collector.add(trainer.compose(plan, *parts));
+    for_each_schedule(space, plan, [&](const TrainPlan& each) {
+      std::optional<PlanRule> rule = trainer.broken_schedule_rule(each);
+      if (!rule) rule = sizes_rule;
+      if (rule) {
+        ++collector.found.rejected[static_cast<std::size_t>(*rule)];
+        return;
       }
-    }
+      if (!parts) parts = trainer.parts_of(each, cache);
+      collector.add(trainer.compose(each, *parts, cache));
+    });
   });
 }
+
+// Counts what is done by several threads, and tells of it a hundred times at most.
+class Progress {
+ public:
+  Progress(const std::function<void(double)>& tell, std::size_t all) : tell_(tell), all_(all) {}
+
+  void add_one() {
+    if (!tell_) return;
+    const std::size_t done = ++done_;
+    if (done * 100 / all_ == (done - 1) * 100 / all_) return;
+    const std::lock_guard lock(mutex_);
+    tell_(static_cast<double>(done) / static_cast<double>(all_));
+  }
+
+ private:
+  const std::function<void(double)>& tell_;
+  std::size_t all_;
+  std::atomic<std::size_t> done_ = 0;
+  std::mutex mutex_;
+};
 
 }  // namespace
 
@@ -193,20 +241,26 @@ TrainSpace TrainSpace::of(std::int64_t devices, bool has_experts) {
   space.zeros = {0, 1, 2};
   space.interleaves = {1, 2, 4};
   space.sequence_parallel = {false, true};
+  space.schedules = {PipelineSchedule::k1F1B};
   return space;
 }
 
 std::int64_t TrainSpace::size() const {
-  return static_cast<std::int64_t>(meshes.size() * micro_batches.size() * remats.size() *
-                                   zeros.size() * interleaves.size() * sequence_parallel.size());
+  return static_cast<std::int64_t>(meshes.size()) * settings();
+}
+
+std::int64_t TrainSpace::settings() const {
+  return static_cast<std::int64_t>(micro_batches.size() * remats.size() * zeros.size() *
+                                   interleaves.size() * sequence_parallel.size() *
+                                   schedules.size());
 }
 
 std::int64_t TrainSearch::rejections() const {
   return std::accumulate(rejected.begin(), rejected.end(), std::int64_t{0});
 }
 
-TrainSearch search_plans(const Trainer& trainer, const TrainSpace& space, PlanGoal goal,
-                         std::size_t top, int threads) {
+TrainSearch search_plans(const Trainer& trainer, const TrainSpace& space,
+                         const SearchOptions& options) {
   // What is derived once is derived before the threads start: with and without split groups.
   for_each_setting(space, [&](TrainPlan plan) {
     for (const Parallelism& mesh : space.meshes) {
@@ -216,17 +270,24 @@ TrainSearch search_plans(const Trainer& trainer, const TrainSpace& space, PlanGo
   });
   // A few large parts, added up in order: the answer does not depend on the threads.
   constexpr std::size_t kParts = 16;
-  std::vector<Collector> parts(kParts, Collector(goal, top));
-  for_each_parallel(kParts, threads, [&](std::size_t part) {
+  std::vector<Collector> parts(kParts, Collector(options.goal, options.top));
+  Progress progress(options.progress, space.meshes.size());
+  for_each_parallel(kParts, options.threads, [&](std::size_t part) {
     PartsCache cache;
     const std::size_t begin = space.meshes.size() * part / kParts;
     const std::size_t end = space.meshes.size() * (part + 1) / kParts;
     for (std::size_t i = begin; i < end; ++i) {
-      search_mesh(trainer, space, space.meshes[i], parts[part], cache);
+      search_mesh(trainer, space, space.meshes[i], options.prune, parts[part], cache);
+      progress.add_one();
     }
   });
-  Collector all(goal, top);
+  Collector all(options.goal, options.top);
   for (const Collector& part : parts) all.add(part.found);
+  if (all.found.best.empty() && all.found.pruned > 0) {
+    SearchOptions everything = options;
+    everything.prune = false;
+    return search_plans(trainer, space, everything);
+  }
   return std::move(all.found);
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,11 +22,14 @@ struct TrainSpace {
   std::vector<int> zeros;
   std::vector<std::int64_t> interleaves;
   std::vector<bool> sequence_parallel;
+  std::vector<PipelineSchedule> schedules;
 
   // Of all devices, micro-batches 1 2 4 8, every remat policy that has a name, zero 0 to 2,
-  // interleave 1 2 4, with and without sequence parallelism. A model without experts has ep = 1.
+  // interleave 1 2 4, with and without sequence parallelism, 1F1B. A model without experts has ep
+  // = 1.
   static TrainSpace of(std::int64_t devices, bool has_experts);
   std::int64_t size() const;
+  std::int64_t settings() const;  // of one mesh
 };
 
 // All ways to write n as an ordered product of six factors; of five (ep = 1) without experts.
@@ -39,8 +43,20 @@ std::vector<std::int64_t> divisors(std::int64_t n);  // rising
 
 enum class PlanGoal { kTime, kMemory };
 
+struct SearchOptions {
+  PlanGoal goal = PlanGoal::kTime;
+  std::size_t top = 2;  // of the best; at least 2 are kept
+  int threads = 0;      // 0: as many as the machine has
+  // Leave out meshes whose parameters and optimizer state alone do not fit.
+  bool prune = true;
+  // Told the share of the space that is done, now and then, one call at a time; may be empty.
+  std::function<void(double)> progress;
+};
+
+// evaluated + rejections() + pruned is the size of the space.
 struct TrainSearch {
   std::int64_t evaluated = 0;
+  std::int64_t pruned = 0;  // cannot be in the answer: SearchOptions::prune
   std::array<std::int64_t, kPlanRuleCount> rejected = {};  // by PlanRule
   std::int64_t too_large = 0;                              // of the evaluated: they do not fit
   std::vector<TrainEstimate> best;                         // that fit, best first
@@ -50,10 +66,10 @@ struct TrainSearch {
   std::int64_t rejections() const;
 };
 
-// The `top` best plans of the space; by expected time, or by memory. Ties go to the simpler plan,
-// which comes first in the space. `threads`: 0 as many as the machine has.
-TrainSearch search_plans(const Trainer& trainer, const TrainSpace& space, PlanGoal goal,
-                         std::size_t top, int threads);
+// The best plans of the space; by expected time, or by memory. Ties go to the simpler plan, which
+// comes first in the space. Where no plan fits nothing is pruned.
+TrainSearch search_plans(const Trainer& trainer, const TrainSpace& space,
+                         const SearchOptions& options);
 
 // Why the second is worse than the first, the largest differences first: "exposed communication
 // +0.31 s, recomputation +0.12 s".

@@ -100,6 +100,10 @@ Server::Server(const Model& model, ServeRequest request)
   prefill_kv_heads_ = kv_heads_of(program_of(Mode::kPrefill, 0));
 }
 
+Workload Server::longest_decode() const {
+  return resolve(workload_of(request_, Mode::kDecode, request_.prompt + request_.output), model_);
+}
+
 Program Server::program_of(Mode mode, std::int64_t context) const {
   return build_program(model_, resolve(workload_of(request_, mode, context), model_));
 }
@@ -159,7 +163,7 @@ PassTime Server::time_of(const PassBlocks& blocks, const MeshSizes& sizes, PassE
     part *= static_cast<double>(block.repeat());
     sums += part;
     workspace = std::max(workspace, estimate.peak_bytes);
-    parameters += estimate.parameters * static_cast<double>(block.repeat());
+    parameters += block.parameters(sizes).all;
   }
   const auto link_s = [](double bytes, double rate) { return bytes > 0 ? bytes / rate : 0; };
   TrainBound bound;
@@ -197,6 +201,7 @@ ServeEstimate Server::estimate(const ServePlan& plan) const {
   const std::int64_t each = (plan.batch + replicas - 1) / replicas;
   ServeEstimate result;
   result.plan = plan;
+  result.weights = types_.weight.name;
   PassEstimate prefill, decode;
   double prefill_workspace = 0, decode_workspace = 0, parameters = 0, unused = 0;
   result.prefill = time_of(blocks.prefill, blocks.prefill.sizes(mesh, 1, rates_.network), prefill,
@@ -287,38 +292,50 @@ std::vector<Parallelism> serving_meshes(const Server& server) {
 
 }  // namespace
 
-ServeSearch search_serving(const Server& server, std::int64_t batch, std::size_t top) {
+namespace {
+
+void search_mesh(const Server& server, const Parallelism& mesh, std::int64_t batch, std::size_t top,
+                 ServeSearch& search) {
+  if (server.problem(mesh)) {
+    ++search.rejected;
+    return;
+  }
+  ++search.evaluated;
+  const std::int64_t chosen = batch > 0 ? batch : server.largest_batch(mesh, true);
+  const ServeEstimate estimate = server.estimate({mesh, chosen > 0 ? chosen : mesh.replicas()});
+  if (!estimate.fits) {
+    ++search.too_large;
+    if (!search.smallest || estimate.memory.total() < search.smallest->memory.total()) {
+      search.smallest = estimate;
+    }
+    return;
+  }
+  for (std::int64_t each = 1; each * mesh.replicas() <= estimate.plan.batch; each *= 2) {
+    const ServeEstimate point = server.estimate({mesh, each * mesh.replicas()});
+    if (point.fits && point.meets_slo) add_pareto(search.pareto, point);
+  }
+  if (!estimate.meets_slo) {
+    ++search.too_slow;
+    return;
+  }
+  add_pareto(search.pareto, estimate);
+  const auto more = [](const ServeEstimate& a, const ServeEstimate& b) {
+    return a.tokens_per_s > b.tokens_per_s;
+  };
+  search.best.insert(std::upper_bound(search.best.begin(), search.best.end(), estimate, more),
+                     estimate);
+  if (search.best.size() > std::max<std::size_t>(top, 2)) search.best.pop_back();
+}
+
+}  // namespace
+
+ServeSearch search_serving(std::span<const Server* const> servers, std::int64_t batch,
+                           std::size_t top) {
   ServeSearch search;
-  for (const Parallelism& mesh : serving_meshes(server)) {
-    if (server.problem(mesh)) {
-      ++search.rejected;
-      continue;
+  for (const Server* server : servers) {
+    for (const Parallelism& mesh : serving_meshes(*server)) {
+      search_mesh(*server, mesh, batch, top, search);
     }
-    ++search.evaluated;
-    const std::int64_t chosen = batch > 0 ? batch : server.largest_batch(mesh, true);
-    const ServeEstimate estimate = server.estimate({mesh, chosen > 0 ? chosen : mesh.replicas()});
-    if (!estimate.fits) {
-      ++search.too_large;
-      if (!search.smallest || estimate.memory.total() < search.smallest->memory.total()) {
-        search.smallest = estimate;
-      }
-      continue;
-    }
-    for (std::int64_t each = 1; each * mesh.replicas() <= estimate.plan.batch; each *= 2) {
-      const ServeEstimate point = server.estimate({mesh, each * mesh.replicas()});
-      if (point.fits && point.meets_slo) add_pareto(search.pareto, point);
-    }
-    if (!estimate.meets_slo) {
-      ++search.too_slow;
-      continue;
-    }
-    add_pareto(search.pareto, estimate);
-    const auto more = [](const ServeEstimate& a, const ServeEstimate& b) {
-      return a.tokens_per_s > b.tokens_per_s;
-    };
-    search.best.insert(std::upper_bound(search.best.begin(), search.best.end(), estimate, more),
-                       estimate);
-    if (search.best.size() > std::max<std::size_t>(top, 2)) search.best.pop_back();
   }
   return search;
 }

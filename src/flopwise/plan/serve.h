@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +25,7 @@ struct ServeRequest {
   std::int64_t prompt = 1024;  // tokens
   std::int64_t output = 256;
   std::string dtype = "bf16";  // of the computation
-  std::string weights;         // as dtype where empty
+  std::string weights;         // of the parameters; as dtype where empty
   std::string kv;              // as dtype where empty
   LatentMode latent = LatentMode::kAbsorbed;
   std::optional<double> ttft_s;  // at most
@@ -37,7 +38,7 @@ struct ServePlan {
   Parallelism mesh;
   std::int64_t batch = 1;  // sequences of the whole deployment
 };
-std::string describe(const ServePlan& plan);
+std::string describe(const ServePlan& plan);  // "dp=2,tp=4, batch 64"
 
 // Bytes on the busiest device.
 struct ServeMemory {
@@ -56,6 +57,7 @@ struct PassTime {
 
 struct ServeEstimate {
   ServePlan plan;
+  std::string weights;            // element type of the parameters
   PassTime prefill;               // one prompt on one replica
   PassTime decode;                // one step of the batch, at prompt + output/2 positions
   double tokens_per_s = 0;        // of the deployment, decoding
@@ -85,6 +87,7 @@ class Server {
   const Model& model() const { return model_; }
   const ServeRequest& request() const { return request_; }
   const ElementTypes& types() const { return types_; }
+  Workload longest_decode() const;  // a step at prompt + output positions
   double usable_memory() const { return usable_memory_; }
   bool has_experts() const { return experts_; }
 
@@ -137,7 +140,9 @@ struct ServeSearch {
   std::optional<ServeEstimate> smallest;  // where nothing fits: what lacks least
 };
 
-// Every mesh of the devices; each with `batch`, or where that is 0 with its largest batch.
-ServeSearch search_serving(const Server& server, std::int64_t batch, std::size_t top);
+// Every mesh of the devices, under every server: the same request with weights of several types.
+// Each with `batch`, or where that is 0 with its largest batch.
+ServeSearch search_serving(std::span<const Server* const> servers, std::int64_t batch,
+                           std::size_t top);
 
 }  // namespace flopwise

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <sstream>
 
 #include "flopwise/base/error.h"
@@ -126,7 +127,7 @@ TEST(Serve, RespectsTheTimesAskedFor) {
   ServeRequest request = request_of("h100", 8);
   request.tpot_s = 0.03;
   const Server server(model_of("llama-3-70b"), request);
-  const ServeSearch search = search_serving(server, 0, 3);
+  const ServeSearch search = search_serving(std::array{&server}, 0, 3);
   ASSERT_FALSE(search.best.empty());
   for (const ServeEstimate& found : search.best) EXPECT_LE(found.tpot_s(), 0.03);
   const ServeEstimate& best = search.best.front();
@@ -138,7 +139,7 @@ TEST(Serve, RespectsTheTimesAskedFor) {
 // memory, is no plan.
 TEST(Serve, ReservesWhatTheRuntimeTakes) {
   const Server server(model_of("llama-3.1-405b"), request_of("h100", 1));
-  const ServeSearch search = search_serving(server, 0, 1);
+  const ServeSearch search = search_serving(std::array{&server}, 0, 1);
   EXPECT_TRUE(search.best.empty());
   EXPECT_EQ(search.too_large, 1);
   const ServeEstimate one = server.estimate({Parallelism{}, 1});

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "flopwise/cost/conventions.h"
@@ -18,6 +19,8 @@
 #include "flopwise/plan/block_estimate.h"
 #include "flopwise/plan/parallelism.h"
 #include "flopwise/plan/recipe.h"
+#include "flopwise/plan/stage_sums.h"
+#include "flopwise/plan/stages.h"
 
 namespace flopwise {
 
@@ -100,27 +103,10 @@ const char* name_of(PlanRule rule);  // "devices"
 
 // One micro-batch of a plan, before, in and behind the layers: what its schedule is made of.
 struct TrainParts {
-  struct Stage {
-    PassEstimate all;
-    double compute_s = 0;   // kernels
-    double exposed_s = 0;   // collectives that nothing hides
-    double serial_s = 0;    // kernels and collectives one after another
-    double backward_s = 0;  // kernels of backward and recomputation
-    double recompute_flops = 0;
-    double parameters = 0;
-    double trainable = 0;
-    double shared_parameters = 0;
-    double saved_bytes = 0;
-    double peak_bytes = 0;  // of one block above what it saves: the most, not a sum
-    // Once a step: gradients over dp, cp and ep.
-    SentBytes step_sent;
-    double step_s = 0;
-    std::array<double, 6> step_sent_by_axis = {};
-
-    Stage& operator+=(const Stage& other);
-    Stage& operator*=(double factor);
-  };
-  Stage before, layers, behind;  // layers: all of them
+  StageSums before, behind;
+  std::vector<BlockEstimate> layers;  // one of each kind
+  std::vector<StageSums> each;        // the same, without what all of a kind share
+  StageSums whole;                    // before, all layers, behind
 };
 
 // What plans of one search have in common, so that it is worked out once. Of one thread.
@@ -128,6 +114,8 @@ struct PartsCache {
   // By remat and parallelism of the graphs, sequences of a replica, ep, cp, tp.
   using Key = std::tuple<const void*, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<Key, std::vector<KernelEstimate>> kernels;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<StageLayers>>
+      stages;  // pp, interleave
 };
 
 // A model, a batch and a chip; any number of plans for them. What plans have in common is derived
@@ -149,14 +137,20 @@ class Trainer {
   std::optional<PlanRule> indivisible_rule(const TrainPlan& plan) const;
   std::string explain(const TrainPlan& plan, PlanRule rule) const;
 
-  // Both need a plan that breaks no rule. Plans that differ in zero and interleave alone have the
-  // same parts.
+  // Both need a plan that breaks no rule. Plans that differ in zero, interleave and schedule
+  // alone have the same parts.
   TrainEstimate estimate(const TrainPlan& plan) const {
     PartsCache cache;
-    return compose(plan, parts_of(plan, cache));
+    return compose(plan, parts_of(plan, cache), cache);
   }
   TrainParts parts_of(const TrainPlan& plan, PartsCache& cache) const;
-  TrainEstimate compose(const TrainPlan& plan, const TrainParts& parts) const;
+  TrainEstimate compose(const TrainPlan& plan, const TrainParts& parts, PartsCache& cache) const;
+
+  // Bytes that a device holds at least under any plan with the mesh of this: parameters, gradients
+  // and optimizer state, spread evenly over stages and in shards over dp.
+  double least_memory(const TrainPlan& plan) const;
+  // Where tp does not divide the vocabulary.
+  std::optional<Padding> padding(const TrainPlan& plan) const;
 
   // Derives what plans with these settings share, so that several threads may estimate them.
   void prepare(const TrainPlan& plan) const { blocks_of(plan); }
@@ -174,18 +168,6 @@ class Trainer {
   double usable_memory() const { return usable_memory_; }
 
  private:
-  // What runs on the busiest device, what fills the pipeline before it, and what a step adds.
-  struct Schedule {
-    const TrainParts::Stage* device;
-    const TrainParts::Stage* others;  // the other stages, one micro-batch through all of them
-    double micro_batches = 1;
-    double interleave = 1;
-    double reductions = 1;  // times the gradients' all-reduce is sent
-
-    double total(double of_device, double of_others) const {
-      return of_device * micro_batches + of_others / interleave;
-    }
-  };
   struct Structure {  // what determines the sharded graphs
     std::string remat;
     bool sequence_parallel;
@@ -196,11 +178,10 @@ class Trainer {
   const Blocks& blocks_of(const TrainPlan& plan) const;
   bool splits_groups(std::int64_t tp) const;
   MeshSizes sizes_of(const TrainPlan& plan) const;
-  TrainParts::Stage stage_of(const BlockEstimate& block, double repeats) const;
-  std::int64_t held_layers(const TrainPlan& plan) const;
-  TrainBound bound_of(const Schedule& schedule, double optimizer_bytes) const;
-  TrainMemory memory_of(const TrainPlan& plan, const TrainParts::Stage& device,
-                        double saved_bytes) const;
+  const std::vector<StageLayers>& stages_of(const TrainPlan& plan, PartsCache& cache) const;
+  TrainMemory memory_of(const TrainPlan& plan, const TrainParts& parts, const StageLayers& device,
+                        double micro_batches) const;
+  ParameterCounts parameters_of(const TrainParts& parts, const StageLayers& device) const;
   double stream_bytes(const TrainPlan& plan) const;
   double pipeline_hop_s(const TrainPlan& plan) const;
 

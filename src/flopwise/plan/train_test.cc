@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <set>
 #include <sstream>
 
 #include "flopwise/base/error.h"
+#include "flopwise/cost/params.h"
+#include "flopwise/model/build.h"
 #include "flopwise/model/read_model.h"
 #include "flopwise/plan/search.h"
 
@@ -137,6 +140,105 @@ TEST(Train, UnevenStages) {
   EXPECT_LT(estimate_of(five, 8, "pp=4").memory.parameters, 2 * 3 * kLayer);
 }
 
+// Qi et al. 2023: with gradients of weights put off a pipeline idles (p-1)(F+B-W), under H2
+// (p-1)(F+B-2W), which is nothing where all three take as long; H1 keeps the memory of 1F1B.
+TEST(Train, ZeroBubble) {
+  TrainPlan plan;
+  const TrainEstimate plain = estimate_of(kDense, 8, "pp=4", plan);
+  plan.schedule = PipelineSchedule::kZeroBubbleH1;
+  const TrainEstimate h1 = estimate_of(kDense, 8, "pp=4", plan);
+  plan.schedule = PipelineSchedule::kZeroBubbleH2;
+  const TrainEstimate h2 = estimate_of(kDense, 8, "pp=4", plan);
+  EXPECT_LT(h1.bubble_fraction, plain.bubble_fraction);
+  EXPECT_LT(h2.bubble_fraction, h1.bubble_fraction);
+  EXPECT_LT(h1.step_time_s.expected, plain.step_time_s.expected);
+  EXPECT_LE(h1.step_time_s.lower, plain.step_time_s.lower);
+  EXPECT_EQ(h1.memory.total(), plain.memory.total());
+  EXPECT_GT(h2.memory.activations, plain.memory.activations);
+  EXPECT_EQ(h1.wire_bytes, plain.wire_bytes);
+  // Without attention and vocabulary to speak of F = B = W: gaps of a third, and none.
+  const auto flops_bubble = [](const TrainEstimate& e) { return e.bound.matrix_s; };
+  const char* wide = "D=4096,L=4,V=8,N=32,K=32,F=16384,gated=1";
+  TrainPlan large;
+  const auto matrix_s = [&](PipelineSchedule schedule) {
+    large.schedule = schedule;
+    return flops_bubble(estimate_of(wide, 8, "pp=4", large));
+  };
+  const double all = matrix_s(PipelineSchedule::k1F1B);
+  EXPECT_NEAR(matrix_s(PipelineSchedule::kZeroBubbleH1) / all, (8 + 3 / 3.0) / 11, 1e-3);
+  EXPECT_NEAR(matrix_s(PipelineSchedule::kZeroBubbleH2) / all, 8 / 11.0, 1e-3);
+}
+
+// Positions fill what is left of a stage: the schedule wants whole stages.
+TEST(Train, ZeroBubbleIsNotInterleaved) {
+  const Trainer trainer(model_of(kDense), request_of(2, 8));
+  TrainPlan plan;
+  plan.mesh = parse_parallelism("pp=2");
+  plan.interleave = 2;
+  EXPECT_FALSE(trainer.broken_rule(plan).has_value());
+  plan.schedule = PipelineSchedule::kZeroBubbleH1;
+  ASSERT_EQ(trainer.broken_rule(plan), PlanRule::kInterleave);
+  EXPECT_EQ(trainer.explain(plan, PlanRule::kInterleave),
+            "interleave 2: expected 1 with schedule zb-h1");
+}
+
+// Of 61 stages the last of DeepSeek-V3 holds one layer with experts and the head; the first a dense
+// one, smaller than either.
+TEST(Train, LayersOfSeveralKindsInOrder) {
+  const Trainer trainer(model_of("deepseek-v3"), request_of(61, 64));
+  TrainPlan plan;
+  plan.mesh = parse_parallelism("pp=61");
+  const double attention =
+      7168 * 1536 + 1536 + 1536 * 128 * 192 + 7168 * 576 + 512 + 512 * 128 * 256 + 128 * 128 * 7168;
+  const double experts = 257 * 3.0 * 7168 * 2048 + 256 * 7168 + 256;
+  const double head = 129280.0 * 7168 + 7168;
+  EXPECT_EQ(trainer.estimate(plan).memory.parameters, 2 * (attention + experts + 2 * 7168 + head));
+}
+
+// 97 rows on 4 devices of tp are 100.
+TEST(Train, VocabularyIsFilledUp) {
+  const char* odd = "D=64,L=4,V=97,N=8,K=4,F=192,gated=1";
+  const char* even = "D=64,L=4,V=100,N=8,K=4,F=192,gated=1";
+  const TrainEstimate filled = estimate_of(odd, 4, "tp=4");
+  const TrainEstimate whole = estimate_of(even, 4, "tp=4");
+  EXPECT_EQ(filled.memory.total(), whole.memory.total());
+  EXPECT_EQ(filled.hardware_flops, whole.hardware_flops);
+  EXPECT_EQ(filled.wire_bytes, whole.wire_bytes);
+  TrainPlan plan;
+  plan.mesh = parse_parallelism("tp=4");
+  const Trainer trainer(model_of(odd), request_of(4, 4));
+  ASSERT_TRUE(trainer.padding(plan).has_value());
+  EXPECT_EQ(trainer.padding(plan)->rows, 97);
+  EXPECT_EQ(trainer.padding(plan)->padded_rows, 100);
+  plan.mesh = parse_parallelism("dp=4");
+  EXPECT_FALSE(trainer.padding(plan).has_value());
+}
+
+// Parameters that all repeats share (ALBERT's) are held, and their gradients reduced, once.
+TEST(Train, OneSetForAllRepeats) {
+  Model model = model_of(kDense);
+  model.decoder->groups[0].one_set = true;
+  TrainPlan plan;
+  plan.mesh = parse_parallelism("dp=2");
+  const TrainEstimate two = Trainer(model, request_of(2, 4)).estimate(plan);
+  const double parameters = kLayer + 2 * 64 + 64 + 2 * 96 * 64;
+  EXPECT_EQ(two.memory.parameters, 2 * parameters);
+  EXPECT_EQ(wire(two, ParallelAxis::kDp), 2 * 4 * parameters / 2);
+}
+
+// On one device every architecture holds the parameters that count says it has.
+TEST(Train, OneDeviceHoldsEveryArchitectureOnce) {
+  std::set<std::string> families;
+  for (const CatalogModel& row : model_catalog()) {
+    const Model model = read_catalog_row(row);
+    if (!families.insert(model.family).second) continue;
+    const Trainer trainer(model, request_of(1, 1, 16));
+    const Program program = build_training_program(model, trainer.workload(), {});
+    EXPECT_EQ(trainer.estimate({}).memory.parameters, 2 * params_of(program).total.to_double())
+        << model.name;
+  }
+}
+
 // A tied matrix is one parameter on one device, and one at either end of a pipeline.
 TEST(Train, TiedMatrixAtBothEnds) {
   const char* tied = "D=64,L=4,V=96,N=8,K=4,F=192,gated=1,tied=1";
@@ -208,13 +310,76 @@ RC_GTEST_PROP(Train, TimesAreInOrder, ()) {
 
 // ---- the search ----
 
+TrainSearch search(const Trainer& trainer, const TrainSpace& space, PlanGoal goal, std::size_t top,
+                   int threads, bool prune = true) {
+  SearchOptions options;
+  options.goal = goal;
+  options.top = top;
+  options.threads = threads;
+  options.prune = prune;
+  return search_plans(trainer, space, options);
+}
+
 TEST(Search, CountsEveryPlanOnce) {
   const Trainer trainer(model_of(kMoe), request_of(8, 16));
   const TrainSpace space = TrainSpace::of(8, true);
-  const TrainSearch search = search_plans(trainer, space, PlanGoal::kTime, 3, 2);
-  EXPECT_EQ(search.evaluated + search.rejections(), space.size());
-  EXPECT_GT(search.evaluated, 0);
-  ASSERT_EQ(search.best.size(), 3U);
+  const TrainSearch found = search(trainer, space, PlanGoal::kTime, 3, 2);
+  EXPECT_EQ(found.evaluated + found.rejections(), space.size());
+  EXPECT_GT(found.evaluated, 0);
+  ASSERT_EQ(found.best.size(), 3U);
+}
+
+// The answer of a pruned search is that of an unpruned one.
+TEST(Search, PrunesNothingOfTheAnswer) {
+  for (const char* text : {kDense, kMoe}) {
+    TrainRequest request = request_of(16, 32);
+    request.hardware = read_hardware("h100,memory=2000000").hardware;
+    const Trainer trainer(model_of(text), request);
+    const TrainSpace space = TrainSpace::of(16, text == kMoe);
+    for (const PlanGoal goal : {PlanGoal::kTime, PlanGoal::kMemory}) {
+      const TrainSearch pruned = search(trainer, space, goal, 5, 2);
+      const TrainSearch whole = search(trainer, space, goal, 5, 2, false);
+      EXPECT_GT(pruned.pruned, 0);
+      EXPECT_EQ(whole.pruned, 0);
+      EXPECT_LT(pruned.evaluated, whole.evaluated);
+      EXPECT_EQ(pruned.evaluated + pruned.rejections() + pruned.pruned, space.size());
+      EXPECT_EQ(whole.evaluated + whole.rejections(), space.size());
+      ASSERT_FALSE(whole.best.empty());
+      const auto plans = [](const std::vector<TrainEstimate>& estimates) {
+        std::vector<std::string> texts;
+        for (const TrainEstimate& each : estimates) texts.push_back(describe(each.plan));
+        return texts;
+      };
+      EXPECT_EQ(plans(pruned.best), plans(whole.best));
+      EXPECT_EQ(plans(pruned.pareto), plans(whole.pareto));
+    }
+  }
+}
+
+// Where nothing fits, the plan that lacks least is looked for among all.
+TEST(Search, PrunesNothingWhereNothingFits) {
+  TrainRequest request = request_of(8, 16);
+  request.hardware = read_hardware("h100,memory=1000").hardware;
+  const Trainer trainer(model_of(kDense), request);
+  const TrainSpace space = TrainSpace::of(8, false);
+  const TrainSearch found = search(trainer, space, PlanGoal::kTime, 1, 2);
+  EXPECT_TRUE(found.best.empty());
+  EXPECT_EQ(found.pruned, 0);
+  EXPECT_EQ(found.too_large, found.evaluated);
+  ASSERT_TRUE(found.smallest.has_value());
+}
+
+TEST(Search, TellsHowFarItIs) {
+  const Trainer trainer(model_of(kDense), request_of(16, 32));
+  SearchOptions options;
+  double last = 0;
+  options.threads = 1;
+  options.progress = [&](double share) {
+    EXPECT_GT(share, last);
+    last = share;
+  };
+  search_plans(trainer, TrainSpace::of(16, false), options);
+  EXPECT_EQ(last, 1);
 }
 
 // The numbers of a plan found are those of the plan by itself, to the last bit; and no plan of the
@@ -222,7 +387,7 @@ TEST(Search, CountsEveryPlanOnce) {
 TEST(Search, FindsTheBestOfAll) {
   const Trainer trainer(model_of(kDense), request_of(8, 16));
   const TrainSpace space = TrainSpace::of(8, false);
-  const TrainSearch search = search_plans(trainer, space, PlanGoal::kTime, 5, 2);
+  const TrainSearch found = search(trainer, space, PlanGoal::kTime, 5, 2);
   std::int64_t evaluated = 0;
   double fastest = 1e9;
   for (const Parallelism& mesh : space.meshes) {
@@ -241,22 +406,22 @@ TEST(Search, FindsTheBestOfAll) {
       }
     }
   }
-  EXPECT_EQ(search.evaluated, evaluated);
-  EXPECT_EQ(search.best.front().step_time_s.expected, fastest);
-  for (const TrainEstimate& found : search.best) {
-    const TrainEstimate again = trainer.estimate(found.plan);
-    EXPECT_EQ(again.step_time_s.expected, found.step_time_s.expected);
-    EXPECT_EQ(again.step_time_s.lower, found.step_time_s.lower);
-    EXPECT_EQ(again.memory.total(), found.memory.total());
-    EXPECT_EQ(again.wire_bytes, found.wire_bytes);
+  EXPECT_EQ(found.evaluated, evaluated);
+  EXPECT_EQ(found.best.front().step_time_s.expected, fastest);
+  for (const TrainEstimate& each : found.best) {
+    const TrainEstimate again = trainer.estimate(each.plan);
+    EXPECT_EQ(again.step_time_s.expected, each.step_time_s.expected);
+    EXPECT_EQ(again.step_time_s.lower, each.step_time_s.lower);
+    EXPECT_EQ(again.memory.total(), each.memory.total());
+    EXPECT_EQ(again.wire_bytes, each.wire_bytes);
   }
 }
 
 TEST(Search, DoesNotDependOnThreads) {
   const Trainer trainer(model_of(kDense), request_of(16, 32));
   const TrainSpace space = TrainSpace::of(16, false);
-  const TrainSearch one = search_plans(trainer, space, PlanGoal::kMemory, 4, 1);
-  const TrainSearch three = search_plans(trainer, space, PlanGoal::kMemory, 4, 3);
+  const TrainSearch one = search(trainer, space, PlanGoal::kMemory, 4, 1);
+  const TrainSearch three = search(trainer, space, PlanGoal::kMemory, 4, 3);
   ASSERT_EQ(one.best.size(), three.best.size());
   for (std::size_t i = 0; i < one.best.size(); ++i) {
     EXPECT_EQ(describe(one.best[i].plan), describe(three.best[i].plan));
@@ -266,14 +431,13 @@ TEST(Search, DoesNotDependOnThreads) {
 
 TEST(Search, ParetoHasNoDominatedPlan) {
   const Trainer trainer(model_of(kDense), request_of(16, 32));
-  const TrainSearch search =
-      search_plans(trainer, TrainSpace::of(16, false), PlanGoal::kTime, 1, 2);
-  ASSERT_GT(search.pareto.size(), 1U);
-  for (std::size_t i = 1; i < search.pareto.size(); ++i) {
-    EXPECT_GT(search.pareto[i].step_time_s.expected, search.pareto[i - 1].step_time_s.expected);
-    EXPECT_LT(search.pareto[i].memory.total(), search.pareto[i - 1].memory.total());
+  const TrainSearch found = search(trainer, TrainSpace::of(16, false), PlanGoal::kTime, 1, 2);
+  ASSERT_GT(found.pareto.size(), 1U);
+  for (std::size_t i = 1; i < found.pareto.size(); ++i) {
+    EXPECT_GT(found.pareto[i].step_time_s.expected, found.pareto[i - 1].step_time_s.expected);
+    EXPECT_LT(found.pareto[i].memory.total(), found.pareto[i - 1].memory.total());
   }
-  EXPECT_EQ(search.pareto.front().step_time_s.expected, search.best.front().step_time_s.expected);
+  EXPECT_EQ(found.pareto.front().step_time_s.expected, found.best.front().step_time_s.expected);
 }
 
 TEST(Factorisations, AreAllOfThem) {

@@ -124,26 +124,6 @@ void add_towers(CountResult& result) {
   }
 }
 
-// What the reader of the model did not know but the workload shows.
-void add_workload_assumptions(CountResult& result) {
-  const std::int64_t rows = result.model.embedding.positions;
-  const std::int64_t asked = result.workload.context;
-  if (rows > 0 && asked > rows) {
-    result.model.assumptions.push_back(
-        fmt::format("{} positions, though the model has learned {}; a longer table is not counted",
-                    asked, rows));
-  } else if (result.model.context > 0 && asked > result.model.context) {
-    result.model.assumptions.push_back(
-        fmt::format("{} positions, though the model is made for {}", asked, result.model.context));
-  }
-  const std::int64_t source_rows = result.model.embedding.source_positions;
-  if (source_rows > 0 && result.workload.source > source_rows) {
-    result.model.assumptions.push_back(fmt::format(
-        "{} source positions, though the model has learned {}; a longer table is not counted",
-        result.workload.source, source_rows));
-  }
-}
-
 }  // namespace
 
 CountResult count_model(const Model& model, const CountRequest& request) {
@@ -154,7 +134,9 @@ CountResult count_model(const Model& model, const CountRequest& request) {
   result.fusion = request.fusion;
   result.types = element_types(request);
   check_cache_blocks(model, result.types.cache);
-  add_workload_assumptions(result);
+  for (std::string& line : assumptions_of(result.workload, model)) {
+    result.model.assumptions.push_back(std::move(line));
+  }
   result.convention = &find_convention(request.convention);
   const bool training = result.workload.mode == Mode::kTrain;
   if (!training && request.remat.kind != RematKind::kNone) {

@@ -8,8 +8,36 @@
 
 namespace flopwise {
 
+namespace {
+
+Count whole(double value) {
+  return static_cast<std::int64_t>(std::llround(value));
+}
+
+}  // namespace
+
 Json whole_bytes(double value) {
-  return Json(Count(static_cast<std::int64_t>(std::llround(value))));
+  return {whole(value)};
+}
+
+Json memory_parts_json(const std::vector<MemoryPart>& parts, const Hardware& hardware,
+                       double usable) {
+  Json json = Json::object();
+  Count total = 0;
+  for (const MemoryPart& part : parts) {
+    json.add(part.name, whole_bytes(part.bytes));
+    total += whole(part.bytes);
+  }
+  json.add("total", total);
+  const std::optional<Count>& capacity = hardware.memory_bytes;
+  json.add("capacity", capacity ? Json(*capacity) : Json(nullptr))
+      .add("usable", capacity ? whole_bytes(usable) : Json(nullptr));
+  return json;
+}
+
+std::string describe(const Padding& padding) {
+  return fmt::format("vocabulary of {} filled up to {} rows, a multiple of tp",
+                     Count(padding.rows).grouped(), Count(padding.padded_rows).grouped());
 }
 
 Json time_json(const TimeRange& time) {

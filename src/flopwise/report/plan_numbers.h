@@ -14,6 +14,14 @@
 namespace flopwise {
 
 Json whole_bytes(double value);  // a whole number
+struct MemoryPart {
+  const char* name;
+  double bytes;
+};
+// The parts as whole numbers, "total" their sum, "capacity" and "usable" of the chip.
+Json memory_parts_json(const std::vector<MemoryPart>& parts, const Hardware& hardware,
+                       double usable);
+std::string describe(const Padding& padding);  // "vocabulary of 50,257 filled up to 50,264 rows"
 Json time_json(const TimeRange& time);
 Json mesh_json(const Parallelism& mesh);
 

@@ -47,17 +47,30 @@ TEST(TrainReport, JsonOfAPlan) {
   const TrainAnswer answer = answer_train(model_of("llama-3-8b"), request, plan);
   const nlohmann::json json = parsed(train_json(answer));
   // nlohmann keeps objects sorted.
-  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"bound",       "bubble_fraction",
-                                                     "compared",    "convention",
-                                                     "devices",     "exposed_communication_s",
-                                                     "fits",        "hardware",
-                                                     "hfu",         "memory_bytes",
-                                                     "mfu",         "micro_batches",
-                                                     "model",       "nearest_that_fits",
-                                                     "plan",        "recipe",
-                                                     "run",         "runner_up",
-                                                     "schema",      "search",
-                                                     "step_time_s", "tokens_per_s",
+  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"assumptions",
+                                                     "bound",
+                                                     "bubble_fraction",
+                                                     "compared",
+                                                     "convention",
+                                                     "devices",
+                                                     "exposed_communication_s",
+                                                     "fits",
+                                                     "hardware",
+                                                     "hfu",
+                                                     "memory_bytes",
+                                                     "mfu",
+                                                     "micro_batches",
+                                                     "model",
+                                                     "nearest_that_fits",
+                                                     "padding",
+                                                     "plan",
+                                                     "recipe",
+                                                     "run",
+                                                     "runner_up",
+                                                     "schema",
+                                                     "search",
+                                                     "step_time_s",
+                                                     "tokens_per_s",
                                                      "wire_bytes"}));
   EXPECT_EQ(keys_of(json["memory_bytes"]),
             (std::vector<std::string>{"activations", "capacity", "gradients", "optimizer",
@@ -107,13 +120,69 @@ TEST(TrainReport, SearchSaysWhy) {
   for (const auto& [rule, count] : json["search"]["rejected"].items()) {
     rejected += count.get<std::int64_t>();
   }
-  EXPECT_EQ(json["search"]["evaluated"].get<std::int64_t>() + rejected,
+  const auto pruned = json["search"]["pruned"].get<std::int64_t>();
+  EXPECT_GT(pruned, 0);
+  EXPECT_EQ(json["search"]["evaluated"].get<std::int64_t>() + rejected + pruned,
             TrainSpace::of(16, false).size());
   EXPECT_EQ(json["top"].size(), 3U);
   EXPECT_FALSE(json["runner_up"]["why"].get<std::string>().empty());
   const std::string text = train_text(answer, Explain::kYes);
   EXPECT_NE(text.find("runner-up: "), std::string::npos);
   EXPECT_NE(text.find("at peak rates"), std::string::npos);
+}
+
+TEST(TrainReport, SaysWhatItFillsUpAndTakesForGranted) {
+  PlanRequest plan;
+  plan.mesh = parse_parallelism("tp=4");
+  TrainRequest request = train_request(4);
+  const TrainAnswer answer = answer_train(model_of("gpt2"), request, plan);
+  const nlohmann::json json = parsed(train_json(answer));
+  EXPECT_EQ(json["padding"]["vocabulary"], 50257);
+  EXPECT_EQ(json["padding"]["padded"], 50260);
+  EXPECT_EQ(json["assumptions"].at(0),
+            "4096 positions, though the model has learned 1024; a longer table is not counted");
+  const std::string text = train_text(answer, Explain::kNo);
+  EXPECT_NE(text.find("\nvocabulary of 50,257 filled up to 50,260 rows, a multiple of tp\n"),
+            std::string::npos);
+  EXPECT_NE(text.find("\nassumed: 4096 positions"), std::string::npos);
+  plan.mesh = parse_parallelism("dp=4");
+  request.seq_len = 1024;
+  const nlohmann::json plain = parsed(train_json(answer_train(model_of("gpt2"), request, plan)));
+  EXPECT_TRUE(plain["padding"].is_null());
+  EXPECT_TRUE(plain["assumptions"].empty());
+}
+
+// The parts of a memory are whole bytes, and the total is their sum.
+TEST(TrainReport, MemoryAddsUp) {
+  PlanRequest plan;
+  plan.mesh = parse_parallelism("fsdp=64");
+  const nlohmann::json memory = parsed(
+      train_json(answer_train(model_of("llama-3-8b"), train_request(64), plan)))["memory_bytes"];
+  std::int64_t sum = 0;
+  for (const char* part : {"parameters", "gradients", "optimizer", "activations", "workspace"}) {
+    sum += memory[part].get<std::int64_t>();
+  }
+  EXPECT_EQ(memory["total"].get<std::int64_t>(), sum);
+}
+
+TEST(ServeReport, ChoosesAmongWeights) {
+  ServeRequest request;
+  request.hardware = find_hardware("h100");
+  request.devices = 2;
+  ServePlanRequest plan;
+  plan.weights = {"bf16", "fp8"};
+  const Model model = model_of("llama-3-70b");
+  const ServeAnswer answer = answer_serve(model, request, plan);
+  const nlohmann::json json = parsed(serve_json(answer));
+  EXPECT_EQ(json["plan"]["weights"], "fp8");  // half the bytes to read, more room for sequences
+  EXPECT_EQ(json["search"]["evaluated"].get<int>() + json["search"]["rejected"].get<int>(), 2 * 2);
+  request.weights = "fp8";
+  plan.weights.clear();
+  const nlohmann::json alone = parsed(serve_json(answer_serve(model, request, plan)));
+  EXPECT_EQ(alone["decode"], json["decode"]);
+  plan.weights = {"bf16", "fp8"};
+  plan.mesh = parse_parallelism("tp=2");
+  EXPECT_THROW(answer_serve(model, request, plan), UserError);
 }
 
 TEST(TrainReport, GivenSettingsStandFixed) {
@@ -156,11 +225,16 @@ TEST(ServeReport, JsonOfADeployment) {
   plan.batch = 32;
   const ServeAnswer answer = answer_serve(model_of("llama-3-70b"), request, plan);
   const nlohmann::json json = parsed(serve_json(answer));
-  EXPECT_EQ(keys_of(json),
-            (std::vector<std::string>{"cost_usd_per_million_tokens", "decode", "devices", "fits",
-                                      "hardware", "max_batch", "meets_slo", "memory_bytes", "model",
-                                      "output", "plan", "prefill", "prefill_per_decode", "prompt",
-                                      "runner_up", "schema", "search", "tpot_s", "ttft_s"}));
+  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"assumptions",  "cost_usd_per_million_tokens",
+                                                     "decode",       "devices",
+                                                     "fits",         "hardware",
+                                                     "max_batch",    "meets_slo",
+                                                     "memory_bytes", "model",
+                                                     "output",       "plan",
+                                                     "prefill",      "prefill_per_decode",
+                                                     "prompt",       "runner_up",
+                                                     "schema",       "search",
+                                                     "tpot_s",       "ttft_s"}));
   const double per_second = 3.0 * 8 / 3600;
   EXPECT_DOUBLE_EQ(json["cost_usd_per_million_tokens"]["output"].get<double>(),
                    per_second / (32 / json["tpot_s"].get<double>()) * 1e6);

@@ -7,6 +7,7 @@
 #include "flopwise/base/error.h"
 #include "flopwise/base/text_table.h"
 #include "flopwise/base/units.h"
+#include "flopwise/report/facts.h"
 #include "flopwise/report/plan_numbers.h"
 
 namespace flopwise {
@@ -14,6 +15,21 @@ namespace {
 
 constexpr double kSecondsPerHour = 3600;
 constexpr double kMillion = 1e6;
+
+using Servers = std::vector<std::shared_ptr<const Server>>;
+
+// One for each element type of the weights.
+Servers servers_of(const Model& model, const ServeRequest& request,
+                   const std::vector<std::string>& weights) {
+  Servers servers;
+  for (const std::string& type : weights) {
+    ServeRequest one = request;
+    one.weights = type;
+    servers.push_back(std::make_shared<const Server>(model, one));
+  }
+  if (weights.empty()) servers.push_back(std::make_shared<const Server>(model, request));
+  return servers;
+}
 
 void estimate_given(const Server& server, const ServePlanRequest& request, ServeAnswer& answer) {
   const Parallelism& mesh = *request.mesh;
@@ -25,8 +41,10 @@ void estimate_given(const Server& server, const ServePlanRequest& request, Serve
   answer.estimate = server.estimate({mesh, batch});
 }
 
-void search_best(const Server& server, const ServePlanRequest& request, ServeAnswer& answer) {
-  answer.search = search_serving(server, request.batch, request.top);
+void search_best(const Servers& servers, const ServePlanRequest& request, ServeAnswer& answer) {
+  std::vector<const Server*> all;
+  for (const auto& server : servers) all.push_back(server.get());
+  answer.search = search_serving(all, request.batch, request.top);
   const ServeSearch& search = *answer.search;
   if (!search.best.empty()) {
     answer.estimate = search.best.front();
@@ -37,7 +55,10 @@ void search_best(const Server& server, const ServePlanRequest& request, ServeAns
   } else {
     throw UserError(fmt::format(
         "serve: no mesh of {} devices divides the model, expected another number of devices",
-        server.request().devices));
+        servers.front()->request().devices));
+  }
+  for (const auto& server : servers) {
+    if (server->types().weight.name == answer.estimate.weights) answer.server = server;
   }
 }
 
@@ -53,18 +74,18 @@ void add_prices(ServeAnswer& answer) {
   answer.output_usd = per_second / answer.estimate.tokens_per_s * kMillion;
 }
 
-Json plan_json(const ServeAnswer& answer, const ServePlan& plan) {
+Json plan_json(const ServeAnswer& answer, const ServeEstimate& estimate) {
   Json json = Json::object();
-  json.add("mesh", mesh_json(plan.mesh))
-      .add("batch", plan.batch)
-      .add("weights", answer.server->types().weight.name)
+  json.add("mesh", mesh_json(estimate.plan.mesh))
+      .add("batch", estimate.plan.batch)
+      .add("weights", estimate.weights)
       .add("kv", answer.server->types().cache.name);
   return json;
 }
 
 Json listed(const ServeAnswer& answer, const ServeEstimate& estimate) {
   Json json = Json::object();
-  json.add("plan", plan_json(answer, estimate.plan))
+  json.add("plan", plan_json(answer, estimate))
       .add("tpot_s", estimate.tpot_s())
       .add("tokens_per_s", estimate.tokens_per_s)
       .add("memory_bytes", whole_bytes(estimate.memory.total()));
@@ -73,15 +94,20 @@ Json listed(const ServeAnswer& answer, const ServeEstimate& estimate) {
 
 Json memory_json(const ServeAnswer& answer) {
   const ServeMemory& memory = answer.estimate.memory;
-  const std::optional<Count>& capacity = answer.server->request().hardware.memory_bytes;
-  Json json = Json::object();
-  json.add("weights", whole_bytes(memory.weights))
-      .add("kv_cache", whole_bytes(memory.kv_cache))
-      .add("workspace", whole_bytes(memory.workspace))
-      .add("total", whole_bytes(memory.total()))
-      .add("capacity", capacity ? Json(*capacity) : Json(nullptr))
-      .add("usable", capacity ? whole_bytes(answer.server->usable_memory()) : Json(nullptr));
-  return json;
+  return memory_parts_json(
+      {
+          {"weights",   memory.weights  },
+          {"kv_cache",  memory.kv_cache },
+          {"workspace", memory.workspace}
+  },
+      answer.server->request().hardware, answer.server->usable_memory());
+}
+
+// The plan, and its weights where they are not those of the answer.
+std::string describe(const ServeEstimate& estimate, const ServeAnswer& answer) {
+  const std::string plan = describe(estimate.plan);
+  return estimate.weights == answer.estimate.weights ? plan
+                                                     : plan + ", weights " + estimate.weights;
 }
 
 const ServeEstimate* runner_up(const ServeAnswer& answer) {
@@ -100,11 +126,20 @@ std::string why_fewer(const ServeEstimate& better, const ServeEstimate& worse) {
 ServeAnswer answer_serve(const Model& model, const ServeRequest& request,
                          const ServePlanRequest& plan) {
   ServeAnswer answer;
-  answer.server = std::make_shared<const Server>(model, request);
+  const Servers servers = servers_of(model, request, plan.weights);
+  answer.server = servers.front();
+  if (plan.mesh && servers.size() > 1) {
+    throw UserError("--weights: expected one element type with --mesh, got several");
+  }
   if (plan.mesh) {
     estimate_given(*answer.server, plan, answer);
   } else {
-    search_best(*answer.server, plan, answer);
+    search_best(servers, plan, answer);
+  }
+  const Workload longest = answer.server->longest_decode();
+  answer.assumptions = model.assumptions;
+  for (std::string& line : assumptions_of(longest, model)) {
+    answer.assumptions.push_back(std::move(line));
   }
   answer.max_batch = answer.server->largest_batch(answer.estimate.plan.mesh, false);
   add_prices(answer);
@@ -143,7 +178,8 @@ Json serve_json(const ServeAnswer& answer) {
       .add("devices", request.devices)
       .add("prompt", request.prompt)
       .add("output", request.output)
-      .add("plan", plan_json(answer, estimate.plan))
+      .add("assumptions", text_list(answer.assumptions))
+      .add("plan", plan_json(answer, estimate))
       .add("prefill", std::move(prefill))
       .add("decode", std::move(decode))
       .add("ttft_s", fits ? Json(estimate.ttft_s()) : Json(nullptr))
@@ -213,6 +249,8 @@ std::string serve_text(const ServeAnswer& answer, Explain explain) {
                   server.model().name, Count(request.devices).grouped(), request.hardware.name,
                   Count(request.prompt).grouped(), Count(request.output).grouped(),
                   server.types().weight.name, server.types().cache.name, describe(estimate.plan));
+  for (const std::string& line : answer.assumptions) text += "assumed: " + line + "\n";
+  if (!answer.assumptions.empty()) text += "\n";
   TextTable table({
       {"", Align::kLeft },
       {"", Align::kRight},
@@ -242,8 +280,8 @@ std::string serve_text(const ServeAnswer& answer, Explain explain) {
         "divide the model\n",
         search.evaluated, search.too_large, search.too_slow, search.rejected);
     if (const ServeEstimate* second = runner_up(answer)) {
-      text +=
-          fmt::format("runner-up: {}: {}\n", describe(second->plan), why_fewer(estimate, *second));
+      text += fmt::format("runner-up: {}: {}\n", describe(*second, answer),
+                          why_fewer(estimate, *second));
     }
     if (search.pareto.size() > 1 && estimate.fits) {
       TextTable front({
@@ -253,7 +291,7 @@ std::string serve_text(const ServeAnswer& answer, Explain explain) {
       });
       for (const ServeEstimate& each : search.pareto) {
         front.add_row(
-            {describe(each.plan), duration(each.tpot_s()), format_si(each.tokens_per_s, "")});
+            {describe(each, answer), duration(each.tpot_s()), format_si(each.tokens_per_s, "")});
       }
       text += "\n" + front.str();
     }

@@ -15,11 +15,13 @@ struct ServePlanRequest {
   std::optional<Parallelism> mesh;
   std::int64_t batch = 0;  // 0: the largest that fits and meets the times
   std::size_t top = 1;
+  std::vector<std::string> weights;  // element types to choose from; empty: that of the request
 };
 
 struct ServeAnswer {
   std::shared_ptr<const Server> server;
   ServeEstimate estimate;
+  std::vector<std::string> assumptions;
   std::int64_t max_batch = 0;         // that fits
   std::optional<ServeSearch> search;  // where no mesh was given
   // Dollars per million tokens read and written; nothing without a price.

@@ -8,6 +8,7 @@
 #include "flopwise/base/error.h"
 #include "flopwise/base/text_table.h"
 #include "flopwise/base/units.h"
+#include "flopwise/report/facts.h"
 #include "flopwise/report/plan_numbers.h"
 
 namespace flopwise {
@@ -21,6 +22,7 @@ TrainPlan given_plan(const PlanRequest& request) {
   plan.zero = request.zero.value_or(0);
   plan.interleave = request.interleave.value_or(1);
   plan.sequence_parallel = request.sequence_parallel.value_or(false);
+  plan.schedule = request.schedule;
   return plan;
 }
 
@@ -32,7 +34,16 @@ TrainSpace space_of(const Trainer& trainer, const PlanRequest& request) {
   if (request.zero) space.zeros = {*request.zero};
   if (request.interleave) space.interleaves = {*request.interleave};
   if (request.sequence_parallel) space.sequence_parallel = {*request.sequence_parallel};
+  space.schedules = {request.schedule};
   return space;
+}
+
+SearchOptions options_of(const PlanRequest& request) {
+  SearchOptions options;
+  options.goal = request.goal;
+  options.top = request.top;
+  options.progress = request.progress;
+  return options;
 }
 
 void estimate_given(const Trainer& trainer, const PlanRequest& request, TrainAnswer& answer) {
@@ -46,14 +57,15 @@ void estimate_given(const Trainer& trainer, const PlanRequest& request, TrainAns
   TrainSpace space = TrainSpace::of(trainer.request().devices, trainer.has_experts());
   const TrainSpace all = space;
   space.meshes = {plan.mesh};
-  TrainSearch near = search_plans(trainer, space, request.goal, 1, 0);
-  if (near.best.empty()) near = search_plans(trainer, all, request.goal, 1, 0);
+  const SearchOptions options = options_of(request);
+  TrainSearch near = search_plans(trainer, space, options);
+  if (near.best.empty()) near = search_plans(trainer, all, options);
   if (!near.best.empty()) answer.nearest_that_fits = near.best.front();
 }
 
 void search_best(const Trainer& trainer, const PlanRequest& request, TrainAnswer& answer) {
   const TrainSpace space = space_of(trainer, request);
-  answer.search = search_plans(trainer, space, request.goal, request.top, 0);
+  answer.search = search_plans(trainer, space, options_of(request));
   const TrainSearch& search = *answer.search;
   if (!search.best.empty()) {
     answer.estimate = search.best.front();
@@ -79,23 +91,22 @@ Json plan_json(const TrainPlan& plan) {
       .add("remat", describe(plan.remat))
       .add("zero", plan.zero)
       .add("interleave", plan.interleave)
-      .add("sequence_parallel", plan.sequence_parallel);
+      .add("sequence_parallel", plan.sequence_parallel)
+      .add("schedule", name_of(plan.schedule));
   return json;
 }
 
 Json memory_json(const TrainAnswer& answer) {
   const TrainMemory& memory = answer.estimate.memory;
-  Json json = Json::object();
-  json.add("parameters", whole_bytes(memory.parameters))
-      .add("gradients", whole_bytes(memory.gradients))
-      .add("optimizer", whole_bytes(memory.optimizer))
-      .add("activations", whole_bytes(memory.activations))
-      .add("workspace", whole_bytes(memory.workspace))
-      .add("total", whole_bytes(memory.total()));
-  const std::optional<Count>& capacity = answer.trainer->request().hardware.memory_bytes;
-  json.add("capacity", capacity ? Json(*capacity) : Json(nullptr))
-      .add("usable", capacity ? whole_bytes(answer.trainer->usable_memory()) : Json(nullptr));
-  return json;
+  return memory_parts_json(
+      {
+          {"parameters",  memory.parameters },
+          {"gradients",   memory.gradients  },
+          {"optimizer",   memory.optimizer  },
+          {"activations", memory.activations},
+          {"workspace",   memory.workspace  }
+  },
+      answer.trainer->request().hardware, answer.trainer->usable_memory());
 }
 
 Json search_json(const TrainSearch& search) {
@@ -107,7 +118,7 @@ Json search_json(const TrainSearch& search) {
   json.add("evaluated", search.evaluated)
       .add("too_large", search.too_large)
       .add("rejected", std::move(rejected))
-      .add("pruned", 0);
+      .add("pruned", search.pruned);
   return json;
 }
 
@@ -150,6 +161,11 @@ TrainAnswer answer_train(const Model& model, const TrainRequest& request, const 
   answer.tokens_per_s =
       static_cast<double>(workload.batch) * static_cast<double>(workload.seq_len) / step_s;
   answer.run = run_of(request, workload, step_s);
+  answer.padding = trainer.padding(answer.estimate.plan);
+  answer.assumptions = model.assumptions;
+  for (std::string& line : assumptions_of(workload, model)) {
+    answer.assumptions.push_back(std::move(line));
+  }
   return answer;
 }
 
@@ -175,6 +191,7 @@ Json train_json(const TrainAnswer& answer) {
       .add("devices", request.devices)
       .add("convention", request.convention)
       .add("recipe", request.recipe.name)
+      .add("assumptions", text_list(answer.assumptions))
       .add("plan", plan_json(estimate.plan))
       .add("step_time_s", time_json(estimate.step_time_s))
       .add("mfu", answer.mfu)
@@ -188,6 +205,12 @@ Json train_json(const TrainAnswer& answer) {
       .add("fits", estimate.fits)
       .add("wire_bytes", std::move(wire))
       .add("run", std::move(run));
+  Json padding = nullptr;
+  if (answer.padding) {
+    padding = Json::object();
+    padding.add("vocabulary", answer.padding->rows).add("padded", answer.padding->padded_rows);
+  }
+  json.add("padding", std::move(padding));
   json.add("search", answer.search ? search_json(*answer.search) : Json(nullptr));
   Json runner = nullptr;
   if (const TrainEstimate* second = runner_up(answer)) {
@@ -232,9 +255,11 @@ void add_memory_rows(const TrainAnswer& answer, TextTable& table) {
 std::string search_text(const TrainAnswer& answer) {
   const TrainSearch& search = *answer.search;
   std::string text = fmt::format(
-      "\nsearch: {} plans, {} evaluated ({} too large), {} rejected (",
-      Count(search.evaluated + search.rejections()).grouped(), Count(search.evaluated).grouped(),
-      Count(search.too_large).grouped(), Count(search.rejections()).grouped());
+      "\nsearch: {} plans, {} evaluated ({} too large), {} pruned (their parameters alone do not "
+      "fit), {} rejected (",
+      Count(search.evaluated + search.pruned + search.rejections()).grouped(),
+      Count(search.evaluated).grouped(), Count(search.too_large).grouped(),
+      Count(search.pruned).grouped(), Count(search.rejections()).grouped());
   bool first = true;
   for (int i = 0; i < kPlanRuleCount; ++i) {
     const std::int64_t count = search.rejected[static_cast<std::size_t>(i)];
@@ -322,6 +347,9 @@ std::string train_text(const TrainAnswer& answer, Explain explain) {
       trainer.model().name, Count(request.devices).grouped(), request.hardware.name,
       Count(workload.batch).grouped(), Count(workload.seq_len).grouped(), tokens.grouped(),
       request.dtype, request.recipe.name, describe(estimate.plan));
+  for (const std::string& line : answer.assumptions) text += "assumed: " + line + "\n";
+  if (answer.padding) text += describe(*answer.padding) + "\n";
+  if (!answer.assumptions.empty() || answer.padding) text += "\n";
   TextTable table({
       {"", Align::kLeft },
       {"", Align::kRight},

@@ -1,6 +1,7 @@
 // `flopwise train`: the estimate of a plan, or of the best plan there is, as text and JSON.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,9 +23,11 @@ struct PlanRequest {
   std::optional<int> zero;
   std::optional<std::int64_t> interleave;
   std::optional<bool> sequence_parallel;
+  PipelineSchedule schedule = PipelineSchedule::k1F1B;
   PlanGoal goal = PlanGoal::kTime;
-  std::size_t top = 1;           // plans to list
-  std::optional<TrainPlan> why;  // to be compared with the answer, line by line
+  std::size_t top = 1;                        // plans to list
+  std::optional<TrainPlan> why;               // to be compared with the answer, line by line
+  std::function<void(double)> progress = {};  // of the search: SearchOptions
 };
 
 struct TrainAnswer {
@@ -34,6 +37,8 @@ struct TrainAnswer {
   std::optional<TrainEstimate> nearest_that_fits;  // where a given plan does not
   std::optional<TrainEstimate> compared;           // PlanRequest::why
   std::optional<TrainRun> run;
+  std::optional<Padding> padding;
+  std::vector<std::string> assumptions;
   double mfu = 0;
   double hfu = 0;
   double tokens_per_s = 0;

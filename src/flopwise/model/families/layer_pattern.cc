@@ -8,20 +8,19 @@ namespace {
 // The layers first ... end-1, between two breaks: those that end a period, and the others.
 void add_span(LayerList& list, std::int64_t first, std::int64_t end, std::int64_t period,
               const std::function<NamedLayer(std::int64_t)>& layer_at) {
-  const auto add = [&](std::int64_t i, std::int64_t repeat) {
-    if (repeat == 0) return;
+  const auto add = [&](std::int64_t i, bool ends_period) {
+    const LayerSpan span{first, end, period, ends_period};
+    if (span.count() == 0) return;
     const NamedLayer named = layer_at(i);
-    list.add(named.name, named.layer, repeat);
+    list.add(named.name, named.layer, span);
   };
-  const std::int64_t period_ends = end / period - first / period;
-  const std::int64_t others = end - first - period_ends;
   const std::int64_t first_period_end = (first / period + 1) * period - 1;
   if (first_period_end == first) {
-    add(first, period_ends);
-    add(first + 1, others);
+    add(first, true);
+    add(first + 1, false);
   } else {
-    add(first, others);
-    add(first_period_end, period_ends);
+    add(first, false);
+    add(first_period_end, true);
   }
 }
 

@@ -1,0 +1,66 @@
+#include "flopwise/plan/stage_sums.h"
+
+#include <algorithm>
+
+namespace flopwise {
+namespace {
+
+void add(StageSums& sums, const StageSums& other, double factor) {
+  const auto scaled = [&](auto part) {
+    part *= factor;
+    return part;
+  };
+  sums.all += scaled(other.all);
+  sums.weight_gradients += scaled(other.weight_gradients);
+  for (double StageSums::*field :
+       {&StageSums::compute_s, &StageSums::exposed_s, &StageSums::serial_s, &StageSums::backward_s,
+        &StageSums::saved_bytes}) {
+    sums.*field += other.*field * factor;
+  }
+  sums.parameters += scaled(other.parameters);
+  sums.tied_parameters += scaled(other.tied_parameters);
+  sums.step += scaled(other.step);
+}
+
+}  // namespace
+
+StageSums& StageSums::operator+=(const StageSums& other) {
+  add(*this, other, 1);
+  peak_bytes = std::max(peak_bytes, other.peak_bytes);
+  return *this;
+}
+
+StageSums& StageSums::operator-=(const StageSums& other) {
+  add(*this, other, -1);
+  return *this;
+}
+
+StageSums stage_of(const BlockEstimate& block, double repeats) {
+  StageSums stage;
+  if (repeats == 0) return stage;
+  for (const Pass pass : {Pass::kForward, Pass::kRecompute, Pass::kBackward}) {
+    PassEstimate part = block.passes[static_cast<std::size_t>(pass)];
+    // Gathers and scatters of parameters run beside the kernels of their pass.
+    const double spilled = std::max(0.0, part.overlappable_s - part.kernels_s);
+    stage.exposed_s += (part.blocking_s - part.hidden_s + spilled) * repeats;
+    part *= repeats;
+    stage.compute_s += part.kernels_s;
+    stage.serial_s += part.kernels_s + part.blocking_s + part.overlappable_s;
+    if (pass != Pass::kForward) stage.backward_s += part.kernels_s;
+    stage.all += part;
+  }
+  stage.weight_gradients = block.weight_gradients;
+  stage.weight_gradients *= repeats;
+  stage.parameters = block.parameters;
+  stage.parameters *= repeats;
+  stage.parameters += block.once_parameters;
+  stage.tied_parameters = block.tied_parameters;
+  stage.step = block.step;
+  stage.step *= repeats;
+  stage.step += block.step_once;
+  stage.saved_bytes = block.saved_bytes * repeats + block.saved_once_bytes;
+  stage.peak_bytes = block.peak_bytes - block.saved_bytes;
+  return stage;
+}
+
+}  // namespace flopwise
