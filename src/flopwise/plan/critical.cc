@@ -112,7 +112,10 @@ LayerOnMesh::LayerOnMesh(const Block& layer, const Sizes& sizes, bool sequence_p
   variables_.insert(variables_.begin(), "B");
   const ShardedBlock sharded = shard(layer, assignment_);
   const Graph& graph = sharded.local.graph;
-  add_work(graph, bytes.types);
+  // The work of fsdp is that of dp; its weights are whole when they are read.
+  Assignment replicated = assignment_;
+  replicated.axes -= ParallelAxis::kFsdp;
+  add_work(shard(layer, replicated).local.graph, bytes.types);
   for (const Op& op : graph.ops()) {
     const auto* collective = std::get_if<Collective>(&op.kind);
     if (collective == nullptr) continue;
@@ -153,9 +156,12 @@ void LayerOnMesh::add_work(const Graph& graph, const ElementTypes& types) {
     }
     weights[pass] += traffic[i].weights;
   }
+  const Substitution all_replicas = {
+      {"dp", assignment_.size(MeshSet(ParallelAxis::kDp) | ParallelAxis::kFsdp)}
+  };
   for (const std::size_t pass : {0, 1}) {
-    work_[pass] = {CompiledExpr(flops[pass], variables_, sizes_),
-                   CompiledExpr(weights[pass], variables_, sizes_)};
+    work_[pass] = {CompiledExpr(flops[pass].substitute(all_replicas), variables_, sizes_),
+                   CompiledExpr(weights[pass].substitute(all_replicas), variables_, sizes_)};
   }
 }
 

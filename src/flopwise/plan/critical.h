@@ -62,7 +62,7 @@ double devices_of(const MeshShape& mesh);
 
 struct LayerTime {
   double matrix_s = 0;
-  double weights_s = 0;               // reading weights from memory, once
+  double weights_s = 0;               // reading weights, and backward writing their gradients
   std::array<double, 6> axis_s = {};  // on the links of a mesh axis; through a switch all in one
   double network_s = 0;               // across fast domains
 

@@ -128,6 +128,20 @@ TEST(CriticalDegree, OfTensorParallelism) {
   EXPECT_NEAR(backward.matrix_s, 8 * 1e6 * kD * kF / 4 / kPeak, 1e-9);
 }
 
+// What is read does not depend on how it is stored; tp reads its part.
+TEST(LayerOnMesh, ReadsItsWeights) {
+  const LayerOnMesh layer = layer_of(kFeedForward, Mode::kForward);
+  for (const MeshShape& shape : {mesh(1, 1, 1), mesh(1, 16, 1), mesh(8, 2, 1), mesh(1, 2, 8)}) {
+    const LayerTime time = layer.time(Pass::kForward, 64, shape, torus(1), GroupSize::kExact);
+    EXPECT_NEAR(time.weights_s, 2 * 2 * kD * kF / shape[4] / 2.8e12, 1e-12);
+    EXPECT_NEAR(time.matrix_s, 2 * 2 * 64 * kD * kF / devices_of(shape) / kPeak, 1e-15);
+  }
+  // One sum of 2 x 2BD bytes over tp against 2 x 2DF/tp bytes of weights: F*W/(B*memory) devices.
+  EXPECT_NEAR(*critical_degree(layer, ParallelAxis::kTp, 64, mesh(1, 1, 1), torus(1),
+                               GroupSize::kLimit, Against::kWeights),
+              kF * kLink / (64 * 2.8e12), 1e-6);
+}
+
 // fsdp on two rings and tp on one: equally long where fsdp^2 = devices * tokens/F * 2/1, and
 // compute-bound there from (C/W)^2 / (2*1*F) tokens a device.
 TEST(BestSplit, OfTwoParallelisms) {
