@@ -76,6 +76,7 @@ std::optional<CriticalBatch> critical_batch(const Block& layer, const Sizes& siz
   if (flops.is_zero()) return std::nullopt;
   Sizes one = sizes;
   one["B"] = one["T"] = 1;
+  if (one.count("R") > 0) one["R"] = 1;  // a source token of an encoder-decoder
   CriticalBatch batch;
   batch.flops_per_token = flops.eval(one);
   batch.activation_bytes_per_token = moved.eval(one);

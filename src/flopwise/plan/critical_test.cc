@@ -81,6 +81,20 @@ TEST(CriticalBatch, IsTheRidgeOfDenseWeights) {
   EXPECT_FALSE(critical_batch(layer, sizes, kBf16, 4096)->with_activations.has_value());
 }
 
+// Tokens of the source count as those of the target do.
+TEST(CriticalBatch, OfAnEncoder) {
+  const Model model = find_model("t5-11b");
+  const Program program = build_program(model, resolve({.mode = Mode::kForward}, model));
+  int layers = 0;
+  for (const Block& block : program.blocks) {
+    if (!block.is_layer) continue;
+    ++layers;
+    EXPECT_EQ(critical_batch(block, program.sizes_of(block), kBf16, 240)->weights_only,
+              Rational(240));
+  }
+  EXPECT_EQ(layers, 2);
+}
+
 // Every expert is read, k of E are used; the router is read and used whole.
 TEST(CriticalBatch, OfExpertsIsAsManyTimesMoreAsAreRead) {
   const Program program = program_of(kExperts, Mode::kForward);
