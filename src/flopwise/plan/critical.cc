@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMostTokens = 1e18;  // more than any run has
 constexpr double kMostDevices = 1 << 20;
-constexpr int kHalvings = 200;  // until neighbouring numbers are left
+constexpr int kHalvings = 64;  // until neighbouring numbers are left
 
 std::size_t index(ParallelAxis axis) {
   return static_cast<std::size_t>(axis);

@@ -84,7 +84,9 @@ TEST(CriticalBatch, IsTheRidgeOfDenseWeights) {
 // Tokens of the source count as those of the target do.
 TEST(CriticalBatch, OfAnEncoder) {
   const Model model = find_model("t5-11b");
-  const Program program = build_program(model, resolve({.mode = Mode::kForward}, model));
+  WorkloadRequest request;
+  request.mode = Mode::kForward;
+  const Program program = build_program(model, resolve(request, model));
   int layers = 0;
   for (const Block& block : program.blocks) {
     if (!block.is_layer) continue;

@@ -52,8 +52,9 @@ class BoundsOf {
     const bool crosses =
         rates_.network.domain_size > 0 && mesh.devices() > rates_.network.domain_size;
     if (lacks_inside || (crosses && rates_.network.across_bytes_per_s == 0)) {
-      throw UserError(fmt::format("--mesh {}: the {} of the chip is not known", mesh.str(),
-                                  lacks_inside ? "link_bandwidth" : "network_bandwidth"));
+      throw UserError(
+          fmt::format("--mesh {}: the {} of the chip is not known, expected it with --on",
+                      mesh.str(), lacks_inside ? "link_bandwidth" : "network_bandwidth"));
     }
     return {mesh.str(), "as placed", false,
             critical_tokens(layer_, shape_of(mesh), rates_, GroupSize::kExact), std::nullopt};
