@@ -28,8 +28,8 @@ std::string letters_of(const Shape& shape) {
 // What selective recomputation keeps: all that backward reads but the inside of attention. Unlike
 // the policy `attention` it keeps the output of the core too.
 constexpr const char* kSelective =
-    "save:attention.norm,attention.q,attention.k,attention.v,attention.av,"
-    "attention.o_dropout.mask,attention.residual,mlp.norm,mlp.up,mlp.act,mlp.down_dropout.mask";
+    "save:attention.norm,attention.q_bias,attention.k_bias,attention.v_bias,attention.av,"
+    "attention.dropout.mask,attention.residual,mlp.norm,mlp.up_bias,mlp.act,mlp.dropout.mask";
 
 double layer_bytes(const Shape& shape, int tp, bool sequence_parallel, const char* remat) {
   Model model = model_from_letters(letters_of(shape));
