@@ -5,6 +5,7 @@
 
 #include "flopwise/mesh/shard_graph.h"
 #include "flopwise/model/build.h"
+#include "flopwise/plan/train.h"
 #include "tests/papers/count_of.h"
 #include "tests/testing.h"
 
@@ -31,11 +32,16 @@ constexpr const char* kSelective =
     "save:attention.norm,attention.q_bias,attention.k_bias,attention.v_bias,attention.av,"
     "attention.dropout.mask,attention.residual,mlp.norm,mlp.up_bias,mlp.act,mlp.dropout.mask";
 
-double layer_bytes(const Shape& shape, int tp, bool sequence_parallel, const char* remat) {
+Model model_of(const Shape& shape) {
   Model model = model_from_letters(letters_of(shape));
   Layer& layer = model.decoder->groups[0].layer;
   layer.dropout = 0.1;
   layer.attention->dropout = 0.1;
+  return model;
+}
+
+double layer_bytes(const Shape& shape, int tp, bool sequence_parallel, const char* remat) {
+  const Model model = model_of(shape);
   WorkloadRequest request;
   request.batch = shape.batch;
   request.seq_len = 2048;
@@ -83,6 +89,47 @@ TEST(Korthikanti, BytesOfALayer) {
     EXPECT_EQ(layer_bytes(row.shape, 8, true, kSelective), row.tp_sp_selective);
     EXPECT_EQ(layer_bytes(row.shape, 8, false, "full"), row.full);
   }
+}
+
+// Section 4.2.3: the first stage of a pipeline holds the layers of all stages for one micro-batch
+// each, and where stages are interleaved some more.
+TEST(Korthikanti, FirstStage) {
+  struct Row {
+    Shape shape;
+    int pp, micro_batches, interleave;
+    double tp_sp_gib, tp_sp_selective_gib;
+  };
+  constexpr Row kRows[] = {
+      {k175B, 8,  64,  3, 41.4141, 12.3516},
+      {k530B, 35, 280, 3, 66.5137, 23.0762},
+      {k1T,   64, 512, 1, 76.5625, 26.5625},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.shape.name);
+    TrainRequest request;
+    request.hardware = find_hardware("a100-80gb");
+    request.devices = 8 * row.pp;
+    request.batch = row.micro_batches;
+    request.seq_len = 2048;
+    request.dtype = "fp16";
+    request.kernel = AttentionKernel::kPlain;
+    const Trainer trainer(model_of(row.shape), request);
+    TrainPlan plan;
+    plan.mesh.tp = 8;
+    plan.mesh.pp = row.pp;
+    plan.interleave = row.interleave;
+    plan.sequence_parallel = true;
+    const auto gib = [&](const char* remat) {
+      plan.remat = parse_remat(remat);
+      EXPECT_FALSE(trainer.broken_rule(plan).has_value());
+      return trainer.estimate(plan).memory.activations / (1 << 30);
+    };
+    EXPECT_NEAR(gib("none"), row.tp_sp_gib, 0.001 * row.tp_sp_gib);
+    EXPECT_NEAR(gib(kSelective), row.tp_sp_selective_gib, 0.001 * row.tp_sp_selective_gib);
+  }
+  // Without a pipeline: all layers.
+  EXPECT_NEAR(48 * layer_bytes(k22B, 8, true, "none") / (1 << 30), 39.5625, 1e-4);
+  EXPECT_NEAR(48 * layer_bytes(k22B, 8, true, kSelective) / (1 << 30), 9.5625, 1e-4);
 }
 
 // Figure 7: shares of what tensor parallelism alone keeps, in percent.
