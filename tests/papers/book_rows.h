@@ -126,6 +126,32 @@ inline double limit_s(const EinsumAnswer& answer) {
   return *answer.roofline->collectives.at(0).limit_time_s;
 }
 
+// ---- serving -----------------------------------------------------------------------------------
+
+inline double weights_bytes(const CountResult& count) {
+  return (Rational(count.cost.params.total) * bytes_per_element(count.types.weight)).to_double();
+}
+inline double cache_bytes(const CountResult& count) {
+  return count.kv_cache->bytes_total.to_double();
+}
+
+inline CountResult decoding(const char* model, std::int64_t batch, std::int64_t context,
+                            const char* dtype = "bf16") {
+  return count_of({.model = model,
+                   .mode = "decode",
+                   .batch = batch,
+                   .context = context,
+                   .weights = dtype,
+                   .kv = dtype});
+}
+inline double held_gb(const CountResult& count) {
+  return (weights_bytes(count) + cache_bytes(count)) / 1e9;
+}
+// Weights and cache read once, on so many chips.
+inline double step_ms(const CountResult& count, double chips, const Hardware& hardware) {
+  return 1e12 * held_gb(count) / chips / hardware.memory_bytes_per_s->to_double();
+}
+
 // ---- layers ------------------------------------------------------------------------------------
 
 // A layer of a feed-forward of two matrices and nothing else, as the book's derivations have it.
