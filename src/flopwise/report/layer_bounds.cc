@@ -48,6 +48,10 @@ class BoundsOf {
   }
 
   ParallelBound of_mesh(const Parallelism& mesh) const {
+    if (mesh.pp > 1) {
+      throw UserError(
+          fmt::format("--mesh {}: a layer lies on one stage, expected pp=1", mesh.str()));
+    }
     const bool lacks_inside = mesh.devices() > 1 && rates_.network.inside_bytes_per_s == 0;
     const bool crosses =
         rates_.network.domain_size > 0 && mesh.devices() > rates_.network.domain_size;

@@ -93,6 +93,7 @@ TEST(Roofline, BoundsOfParallelisms) {
   EXPECT_EQ(bounds("llama-3-8b", kNoLinks), "");
   EXPECT_EQ(bounds("llama-3-8b", "h100", parse_parallelism("fsdp=8,tp=4")),
             "fsdp=8,tp=4 as placed; ");
+  EXPECT_THROW(bounds("llama-3-8b", "h100", parse_parallelism("pp=2")), UserError);
   EXPECT_THROW(bounds("llama-3-8b", kNoLinks, parse_parallelism("tp=2")), UserError);
 }
 
