@@ -22,6 +22,7 @@ struct Options {
   std::string fusion = "fused";
   std::string dtype = "bf16";
   std::string convention = "exact";
+  std::string mesh;  // of roofline
   bool as_json = false;
   Explain explain = Explain::kNo;
 };
@@ -160,16 +161,25 @@ void add_roofline_command(CLI::App& app, Context& context) {
   options->models.resize(1);
   command->add_option("MODEL", options->models[0], "As for count")->required()->check(not_empty);
   add_text_options(*command, *options);
+  command
+      ->add_option("--mesh", options->mesh,
+                   "fsdp=8,tp=4: tokens per device from which a layer is compute-bound on it; "
+                   "without, what each parallelism needs")
+      ->type_name("MESH")
+      ->check(not_empty);
   command->add_flag("--json", options->as_json, "The answer as JSON");
   command->footer(
       "Options are those of count; --on is required.\n"
       "Examples:\n"
       "  flopwise roofline llama-3-8b --on h100 --batch 4\n"
+      "  flopwise roofline llama-3-70b --on tpu-v5p --mesh fsdp=512,tp=4\n"
       "  flopwise roofline llama-3-70b --on h200 --mode decode --context 32Ki --batch 64 --kv fp8");
   command->callback([options, &context] {
     const CountRequest request = request_of(*options);
+    std::optional<Parallelism> mesh;
+    if (!options->mesh.empty()) mesh = parse_parallelism(options->mesh);
     const RooflineAnswer answer =
-        answer_roofline(read_any_model(options->models[0], context.in, options->as), request);
+        answer_roofline(read_any_model(options->models[0], context.in, options->as), request, mesh);
     context.out << (options->as_json ? roofline_json(answer).str() + "\n" : roofline_text(answer));
   });
 }

@@ -168,28 +168,30 @@ TEST(CountErrors, Options) {
 TEST(MfuErrors, Questions) {
   constexpr Refused kRows[] = {
       {"mfu params=7e9 --tokens 1T --hours 1",
-       "mfu: expected --on HW, whose peak the run is compared with"                                     },
-      {"mfu params=7e9 --tokens 0",                              "--tokens: expected more than 0, got 0"},
+       "mfu: expected --on HW, whose peak the run is compared with"                                              },
+      {"mfu params=7e9 --tokens 0",                                       "--tokens: expected more than 0, got 0"},
       {"mfu params=7e9 --tokens 1T --target-mfu 1.5 --on h100",
-       "--target-mfu: expected a share of 0 ... 1, got 1.5"                                             },
+       "--target-mfu: expected a share of 0 ... 1, got 1.5"                                                      },
       {"mfu gpt2 --tokens 1T --hours 1 --step-time 2 --on h100",
-       "mfu: expected one of --hours, --step-time and --target-mfu, got several"                        },
+       "mfu: expected one of --hours, --step-time and --target-mfu, got several"                                 },
+      {"roofline gpt2 --on flops=1e14,memory_bandwidth=1e12 --mesh tp=2",
+       "--mesh tp=2: the link_bandwidth of the chip is not known, expected it with --on"                         },
       {"mfu params=7e9 --tokens 1T --convention palm",
-       "mfu: --convention palm: bare counts have no layers, expected 6nd or a described model"          },
+       "mfu: --convention palm: bare counts have no layers, expected 6nd or a described model"                   },
       {"mfu params=7e9 --tokens 1T --seq 5",
-       "mfu: --seq: bare counts have no attention, expected a described model"                          },
+       "mfu: --seq: bare counts have no attention, expected a described model"                                   },
       {"mfu params=7e9,active=8e9 --tokens 1",
-       "active: expected at most params=7000000000, got 8000000000"                                     },
+       "active: expected at most params=7000000000, got 8000000000"                                              },
       {"mfu gpt2 --tokens 1T --hours 1 --on a100 --dtype fp8",
        "mfu: hardware 'A100-SXM4-80GB': no peak for fp8, known: fp64, fp64_matrix, fp32, tf32, "
        "fp16, bf16, int8, "
-       "int4"                                                                                           },
+       "int4"                                                                                                    },
       {"mfu params=1e38 --tokens 1e38",
-       "mfu: model FLOPs: 6 * 100000000000000000000000000000000000000 does not fit into 128 bits"       },
+       "mfu: model FLOPs: 6 * 100000000000000000000000000000000000000 does not fit into 128 bits"                },
       {"mfu params=7e9 --tokens 1T --hours 1e38 --on h100",
        "mfu: available FLOPs: 989400000000000 * 100000000000000000000000000000000000000 does not "
-       "fit into 128 bits"                                                                              },
-      {"mfu gpt2",                                               "mfu: --tokens is required"            },
+       "fit into 128 bits"                                                                                       },
+      {"mfu gpt2",                                                        "mfu: --tokens is required"            },
   };
   for (const Refused& row : kRows) expect_refused(row);
 }

@@ -85,6 +85,24 @@ SentBytes sent_bytes(CollectiveKind kind, double array_bytes, DeviceGroup group,
   throw InternalError("unknown kind of collective");
 }
 
+SentBytes limit_bytes(CollectiveKind kind, double array_bytes, DeviceGroup group, bool ring) {
+  const double inside = group.inside > 1 ? 1 : 0;
+  const double across = group.across > 1 ? 1 : 0;
+  const auto holders = static_cast<double>(group.inside);
+  const auto devices = static_cast<double>(group.inside * group.across);
+  switch (kind) {
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kReduceScatter:
+      return {inside * array_bytes, across * array_bytes / holders};
+    case CollectiveKind::kAllReduce:
+      return {inside * 2 * array_bytes, across * 2 * array_bytes / holders};
+    case CollectiveKind::kAllToAll:
+      return {inside * array_bytes * (ring ? 1 / 4.0 : holders / devices / devices),
+              across * array_bytes / devices};
+  }
+  throw InternalError("unknown kind of collective");
+}
+
 Network network_of(const Hardware& hardware) {
   const auto known = [](const std::optional<Rational>& rate) {
     return rate ? rate->to_double() : 0;

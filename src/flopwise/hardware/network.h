@@ -44,6 +44,9 @@ struct SentBytes {
 };
 SentBytes sent_bytes(CollectiveKind kind, double array_bytes, DeviceGroup group, bool ring);
 
+// The same in the limit of large groups, where (X-1)/X is 1.
+SentBytes limit_bytes(CollectiveKind kind, double array_bytes, DeviceGroup group, bool ring);
+
 // What one device sends a second, in one direction: peaks as the vendor prints them.
 struct Network {
   double inside_bytes_per_s = 0;  // all links; 0: not known
@@ -55,6 +58,7 @@ struct Network {
   double hop_latency_s = 0;      // 0: not known
 
   bool is_torus() const { return torus_axes > 0; }
+  double ring_bytes_per_s() const { return is_torus() ? 2 * peer_bytes_per_s : 0; }
   bool wraps(std::int64_t side) const { return side >= wraps_from; }
 };
 Network network_of(const Hardware& hardware);

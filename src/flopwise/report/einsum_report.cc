@@ -86,15 +86,6 @@ DeviceGroup group_of(const Mesh& mesh, const std::vector<std::string>& axes,
   return group;
 }
 
-// V over the rate of the group's links, without the share (X-1)/X and without hops.
-double limit_s(CollectiveKind kind, double array_bytes, const DeviceGroup& group,
-               const Network& network) {
-  const double once = array_bytes / inside_rate(network, group);
-  if (kind == CollectiveKind::kAllReduce) return 2 * once;
-  if (kind != CollectiveKind::kAllToAll) return once;
-  return network.is_torus() ? once / 4 : once / static_cast<double>(group.inside * group.across);
-}
-
 CollectiveTime time_of(const EinsumCollective& collective, const EinsumAnswer& answer,
                        const Hardware& hardware) {
   if (!is_known(collective.array_bytes, answer.sizes) || !answer.mesh) return {};
@@ -108,7 +99,10 @@ CollectiveTime time_of(const EinsumCollective& collective, const EinsumAnswer& a
   if (!known) return {};
   CollectiveTime time;
   time.time_s = collective_time_s(kind, sent, group, network, hardware);
-  if (group.across == 1) time.limit_time_s = limit_s(kind, bytes, group, network);
+  if (group.across == 1) {
+    const double limit = limit_bytes(kind, bytes, group, network.is_torus()).inside;
+    time.limit_time_s = limit / inside_rate(network, group);
+  }
   return time;
 }
 

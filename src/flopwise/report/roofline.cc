@@ -70,7 +70,8 @@ const char* RooflineAnswer::bound() const {
   return lower_s() == memory_s ? "memory" : "vector";
 }
 
-RooflineAnswer answer_roofline(const Model& model, const CountRequest& request) {
+RooflineAnswer answer_roofline(const Model& model, const CountRequest& request,
+                               const std::optional<Parallelism>& mesh) {
   if (!request.hardware) throw UserError("roofline: --on is required");
   const Hardware& chip = *request.hardware;
   const CountResult count = count_model(model, request);
@@ -95,6 +96,7 @@ RooflineAnswer answer_roofline(const Model& model, const CountRequest& request) 
       if (kernel.time_s > 0) answer.kernels.push_back(std::move(kernel));
     }
   }
+  answer.bounds = layer_bounds(model, count, chip, mesh);
   if (answer.vector_flops_per_s) answer.vector_s = vector_flops / *answer.vector_flops_per_s;
   std::stable_sort(answer.kernels.begin(), answer.kernels.end(),
                    [](const RooflineKernel& a, const RooflineKernel& b) {
@@ -136,6 +138,7 @@ Json roofline_json(const RooflineAnswer& answer) {
       .add("lower_s", answer.lower_s())
       .add("sum_of_kernels_s", answer.kernels_s)
       .add("bound", answer.bound())
+      .add("compute_bound", layer_bounds_json(answer.bounds))
       .add("kernels", std::move(kernels));
 }
 
@@ -173,6 +176,7 @@ std::string roofline_text(const RooflineAnswer& answer) {
       duration(answer.memory_s),
       answer.vector_s ? duration(*answer.vector_s) : "not known (no vector rate)",
       duration(answer.kernels_s));
+  text += "\n" + layer_bounds_text(answer.bounds);
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include "flopwise/base/json.h"
 #include "flopwise/hardware/hardware.h"
 #include "flopwise/report/count.h"
+#include "flopwise/report/layer_bounds.h"
 
 namespace flopwise {
 
@@ -36,13 +37,16 @@ struct RooflineAnswer {
   std::optional<double> vector_s;
   double kernels_s = 0;                 // one kernel after another
   std::vector<RooflineKernel> kernels;  // slowest first, all layers counted
+  std::vector<LayerBounds> bounds;
 
   double lower_s() const;
   const char* bound() const;
 };
 
 // UserError where the request names no hardware, or a chip without a memory bandwidth.
-RooflineAnswer answer_roofline(const Model& model, const CountRequest& request);
+// `mesh`: whose bounds are asked in place of each parallelism's own.
+RooflineAnswer answer_roofline(const Model& model, const CountRequest& request,
+                               const std::optional<Parallelism>& mesh = std::nullopt);
 Json roofline_json(const RooflineAnswer& answer);
 std::string roofline_text(const RooflineAnswer& answer);
 

@@ -12,7 +12,7 @@ namespace {
 
 CountRequest request_on(const char* chip) {
   CountRequest request;
-  request.hardware = find_hardware(chip);
+  request.hardware = read_hardware(chip).hardware;
   return request;
 }
 
@@ -60,6 +60,56 @@ TEST(Roofline, DecodingIsMemoryBound) {
   const RooflineAnswer answer = answer_roofline(find_model("llama-3-8b"), request);
   EXPECT_STREQ(answer.bound(), "memory");
   EXPECT_NEAR(*kernel_of(answer, "mlp.down", Pass::kForward).intensity(), 1, 1e-3);
+}
+
+// Dense weights in 16 bits: the ridge; in 8 bits half of it.
+TEST(Roofline, TokensThatHideTheWeights) {
+  CountRequest request = request_on("h100");
+  const RooflineAnswer answer = answer_roofline(find_model("llama-3-8b"), request);
+  ASSERT_EQ(answer.bounds.size(), 1);
+  EXPECT_EQ(answer.bounds[0].batch->weights_only, intensity_of(find_hardware("h100"), "bf16"));
+  request.weights = "int8";
+  const RooflineAnswer int8 = answer_roofline(find_model("llama-3-8b"), request);
+  EXPECT_EQ(int8.bounds[0].batch->weights_only * Rational(2), answer.bounds[0].batch->weights_only);
+}
+
+// Each parallelism by itself, and a mesh: what the torus and the switch have.
+TEST(Roofline, BoundsOfParallelisms) {
+  const auto bounds = [](const char* model, const char* chip,
+                         const std::optional<Parallelism>& mesh = std::nullopt) {
+    std::string names;
+    const RooflineAnswer answer = answer_roofline(find_model(model), request_on(chip), mesh);
+    for (const ParallelBound& bound : answer.bounds.at(0).parallel) {
+      names += bound.parallelism + " " + bound.links + "; ";
+    }
+    return names;
+  };
+  EXPECT_EQ(bounds("llama-3-8b", "h100"),
+            "fsdp inside 8 devices; fsdp across domains; tp links of a domain; ");
+  EXPECT_EQ(bounds("mixtral-8x7b", "tpu-v5e"),
+            "fsdp 1 ring; ep 1 ring; tp 1 ring; fsdp 2 rings; ep 2 rings; tp 2 rings; "
+            "fsdp and tp 1 ring and 1, best split; ");
+  constexpr const char* kNoLinks = "flops=1e14,memory_bandwidth=1e12";
+  EXPECT_EQ(bounds("llama-3-8b", kNoLinks), "");
+  EXPECT_EQ(bounds("llama-3-8b", "h100", parse_parallelism("fsdp=8,tp=4")),
+            "fsdp=8,tp=4 as placed; ");
+  EXPECT_THROW(bounds("llama-3-8b", "h100", parse_parallelism("pp=2")), UserError);
+  EXPECT_THROW(bounds("llama-3-8b", kNoLinks, parse_parallelism("tp=2")), UserError);
+}
+
+// Twice the links, half the tokens.
+TEST(Roofline, TokensFallWithTheRings) {
+  const RooflineAnswer answer = answer_roofline(find_model("llama-3-70b"), request_on("tpu-v5p"));
+  std::vector<double> tokens;
+  for (const ParallelBound& bound : answer.bounds.at(0).parallel) {
+    if (bound.parallelism == "fsdp") tokens.push_back(*bound.tokens_per_device);
+  }
+  ASSERT_EQ(tokens.size(), 3);
+  EXPECT_NEAR(tokens[1], tokens[0] / 2, 1e-6);
+  EXPECT_NEAR(tokens[2], tokens[0] / 3, 1e-6);
+  // Attention and its projections are hidden behind too, so below the ridge of the links.
+  EXPECT_LT(tokens[0], 459e12 / 200e9);
+  EXPECT_GT(tokens[0], 0.97 * 459e12 / 200e9);
 }
 
 TEST(Roofline, NeedsAChip) {
