@@ -11,7 +11,6 @@
 #include "flopwise/report/plan_numbers.h"
 
 namespace flopwise {
-namespace {
 
 TrainPlan given_plan(const PlanRequest& request) {
   TrainPlan plan;
@@ -24,7 +23,6 @@ TrainPlan given_plan(const PlanRequest& request) {
   return plan;
 }
 
-// The space in which what was asked for stands fixed.
 TrainSpace space_of(const Trainer& trainer, const PlanRequest& request) {
   TrainSpace space = TrainSpace::of(trainer.request().devices, trainer.has_experts());
   if (request.micro_batch) space.micro_batches = {*request.micro_batch};
@@ -34,6 +32,8 @@ TrainSpace space_of(const Trainer& trainer, const PlanRequest& request) {
   if (request.sequence_parallel) space.sequence_parallel = {*request.sequence_parallel};
   return space;
 }
+
+namespace {
 
 void estimate_given(const Trainer& trainer, const PlanRequest& request, TrainAnswer& answer) {
   const TrainPlan plan = given_plan(request);

@@ -27,6 +27,10 @@ struct PlanRequest {
   std::optional<TrainPlan> why;  // to be compared with the answer, line by line
 };
 
+TrainPlan given_plan(const PlanRequest& request);  // with a mesh
+// Every plan in which what was asked for stands fixed, mesh apart.
+TrainSpace space_of(const Trainer& trainer, const PlanRequest& request);
+
 struct TrainAnswer {
   std::shared_ptr<const Trainer> trainer;
   TrainEstimate estimate;
