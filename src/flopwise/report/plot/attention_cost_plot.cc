@@ -197,7 +197,7 @@ PlotData attention_cost_plot(const Model& model, const AttentionCostRequest& req
     curves.push_back({"time, naive", &AttentionCost::naive_time_ratio});
     curves.push_back({"time, flash", &AttentionCost::flash_time_ratio});
   }
-  curves.push_back({"FLOPs, naive and flash alike", &AttentionCost::flops_ratio});
+  curves.push_back({"FLOPs of either", &AttentionCost::flops_ratio});
   for (const Curve& curve : curves) data.series.push_back({curve.name, SeriesStyle::kLine, {}});
   data.series.back().style = SeriesStyle::kDashes;  // seen over the times, where they coincide
   for (const std::int64_t context : contexts_between(request.from, request.to)) {

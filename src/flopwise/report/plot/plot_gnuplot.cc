@@ -149,8 +149,10 @@ std::string block_of(const PlotData& data, std::size_t index,
                               number(point.high));
   }
   for (const PlotPoint& point : series.points) {
-    if (is_stacked(series) || !is_drawable(data, point)) continue;
-    rows += fmt::format("{} {}\n", number(point.x), number(point.y));
+    if (is_stacked(series)) continue;
+    // An empty row interrupts a line where a logarithmic axis has no place.
+    rows += is_drawable(data, point) ? fmt::format("{} {}\n", number(point.x), number(point.y))
+                                     : std::string("\n");
   }
   return fmt::format("$series{} << END\n{}END\n", index, rows);
 }
@@ -162,7 +164,7 @@ std::string style_of(const PlotSeries& series, std::size_t index) {
     case SeriesStyle::kLine:
       return "with lines lw 2 " + colour;
     case SeriesStyle::kDashes:
-      return "with lines lw 1.5 dt 3 " + colour;
+      return "with lines lw 2 dt (6,6) " + colour;
     case SeriesStyle::kPoints:
       return fmt::format("with points pt {} ps 1.1 {}", point, colour);
     case SeriesStyle::kLinePoints:

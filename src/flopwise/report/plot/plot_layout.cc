@@ -68,7 +68,10 @@ class Layout {
   void add_obstacles(const PlotSeries& series) {
     const PlotPoint* before = nullptr;
     for (const PlotPoint& point : series.points) {
-      if (is_stacked(series) || !is_drawable(data_, point)) continue;
+      if (is_stacked(series) || !is_drawable(data_, point)) {
+        before = nullptr;
+        continue;
+      }
       add_dot(pixel_x(point.x), pixel_y(point.y), kPointRadius);
       if (before != nullptr && series.style != SeriesStyle::kPoints) add_line(*before, point);
       before = &point;
@@ -107,6 +110,11 @@ class Layout {
           if (take_if_free(label)) return labels.of_marks.push_back(label);
         }
       }
+      // Over whatever is there: a mark has to have a name.
+      const bool is_left = pixel_x(mark.at) + 6 + width < frame_.area.right;
+      label.x = pixel_x(mark.at) + (is_left ? 6 : -6 - width);
+      label.y = frame_.area.top - height * static_cast<double>(1 + labels.of_marks.size());
+      labels.of_marks.push_back(label);
       return;
     }
     for (const double side : {1.0, -1.0}) {
@@ -116,7 +124,6 @@ class Layout {
         if (take_if_free(label)) return labels.of_marks.push_back(label);
       }
     }
-    // Over whatever is there: a limit has to have a name.
     label.x = frame_.area.right - width - 8;
     label.y = pixel_y(mark.at) + height * 0.7;
     labels.of_marks.push_back(label);
@@ -142,7 +149,8 @@ class Layout {
            {-0.5, 0.5, -0.9, 0.9, 0.0, -1.4, 1.4, -1.75, 1.75, -2.3, 2.3, -2.7, 2.7, 3.14}) {
         const double dx = distance * std::cos(angle);
         const double dy = distance * std::sin(angle);
-        label.x = label.point_x + dx - (dx < 0 ? width : 0);
+        const bool is_beside = std::abs(dx) > 0.5 * distance;
+        label.x = label.point_x + (is_beside ? dx - (dx < 0 ? width : 0) : -width / 2);
         label.y = label.point_y + dy;
         if (!take_if_free(label)) continue;
         label.needs_leader = distance > kLeaderFrom;

@@ -138,16 +138,17 @@ void draw_series(const PlotData& data, std::size_t index, const PlotView& view,
   const char symbol = symbol_of(data, index);
   if (series.style == SeriesStyle::kArea) return draw_area(stack, view, symbol, canvas);
   if (series.style == SeriesStyle::kBars) return draw_bars(data, stack, symbol, canvas);
-  std::vector<PlotPoint> points;
-  for (const PlotPoint& point : series.points) {
-    if (is_drawable(data, point)) points.push_back(point);
-  }
   const bool has_line = series.style != SeriesStyle::kPoints;
-  for (std::size_t i = 1; has_line && i < points.size(); ++i) {
-    canvas.line(points[i - 1], points[i], symbol, series.style == SeriesStyle::kDashes ? 2 : 1);
-  }
-  for (const PlotPoint& point : points) {
+  const int step = series.style == SeriesStyle::kDashes ? 2 : 1;
+  const PlotPoint* before = nullptr;
+  for (const PlotPoint& point : series.points) {
+    if (!is_drawable(data, point)) {
+      before = nullptr;
+      continue;
+    }
+    if (has_line && before != nullptr) canvas.line(*before, point, symbol, step);
     canvas.put(canvas.column_of(point.x), canvas.row_of(point.y), symbol);
+    before = &point;
   }
 }
 

@@ -105,6 +105,11 @@ PlotData scaling_plot(const Model& model, const TrainRequest& request, const Pla
       series_of("exposed communication, bubble", SeriesStyle::kLinePoints, points,
                 [](const Point& p) { return parts_of(p.estimate).waiting_s; }),
   };
+  for (const Point& point : points) {
+    if (parts_of(point.estimate).waiting_s > 0) continue;
+    data.notes.push_back("Where no point stands there is no exposed communication or bubble");
+    break;
+  }
   add_takeover(points, data);
 
   if (!without.empty()) {
