@@ -125,13 +125,14 @@ std::string mark_commands(const PlotData& data, const PlotLabels& labels) {
   for (const PlacedLabel& label : labels.of_points) {
     text += label_at(label.text, label.x, label.y, "tc rgb '#333333' font ',9'");
     if (!label.needs_leader) continue;
-    // To the nearer end of the label.
+    // To the nearest spot of the label's edge.
     const double width = static_cast<double>(utf8_length(label.text)) * 6.2;
-    const double end = label.x < label.point_x ? label.x + width : label.x;
+    const double end_x = std::clamp(label.point_x, label.x, label.x + width);
+    const double end_y = label.y + std::clamp(label.point_y - label.y, -7.0, 7.0);
     text += fmt::format(
         "set arrow from screen {:.5f},{:.5f} to screen {:.5f},{:.5f} nohead back lw 0.7 lc rgb "
         "'#999999'\n",
-        label.point_x / kWidth, label.point_y / kHeight, end / kWidth, label.y / kHeight);
+        label.point_x / kWidth, label.point_y / kHeight, end_x / kWidth, end_y / kHeight);
   }
   return text;
 }

@@ -1,5 +1,7 @@
 #include "flopwise/report/plot/plot_layout.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -34,6 +36,7 @@ class Layout {
       }
     }
     for (PlacedLabel& label : wanted) {
+      if (label.others > 0) label.text += fmt::format(" and {} more", label.others);
       if (try_around(label)) labels.of_points.push_back(label);
     }
     return labels;
@@ -134,10 +137,10 @@ class Layout {
     const double y = pixel_y(point.y);
     for (PlacedLabel& other : wanted) {
       if (std::hypot(other.point_x - x, other.point_y - y) > 3) continue;
-      if (other.text != point.tag) other.text += ", " + point.tag;
+      if (other.text != point.tag) ++other.others;
       return;
     }
-    wanted.push_back({point.tag, 0, 0, x, y, false});
+    wanted.push_back({point.tag, 0, 0, x, y, false, 0});
   }
 
   // Nearest free place: rings of growing distance, on each first the right, then left, below,
@@ -151,6 +154,8 @@ class Layout {
         const double dy = distance * std::sin(angle);
         const bool is_beside = std::abs(dx) > 0.5 * distance;
         label.x = label.point_x + (is_beside ? dx - (dx < 0 ? width : 0) : -width / 2);
+        const double most = frame_.area.right - width - 2;
+        label.x = std::max(std::min(label.x, most), frame_.area.left + 2);
         label.y = label.point_y + dy;
         if (!take_if_free(label)) continue;
         label.needs_leader = distance > kLeaderFrom;

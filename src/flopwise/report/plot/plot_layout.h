@@ -28,6 +28,7 @@ struct PlacedLabel {
   double point_x = 0;  // what it belongs to
   double point_y = 0;
   bool needs_leader = false;  // it stands so far off that a line should join the two
+  int others = 0;             // points of the same pixel with other tags
 };
 
 // What of a PlotData is drawn where: the rectangle between the axes, and the size of a letter.
@@ -38,7 +39,7 @@ struct PlotFrame {
 };
 
 // Labels of marks first, then tags of points in order; one that finds no free place is
-// left out. Points of one pixel share a label.
+// left out. Points of one pixel share the label of the first.
 struct PlotLabels {
   std::vector<PlacedLabel> of_marks;
   std::vector<PlacedLabel> of_points;
