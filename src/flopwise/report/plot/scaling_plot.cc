@@ -93,17 +93,18 @@ PlotData scaling_plot(const Model& model, const TrainRequest& request, const Pla
   data.y = {"step_time_s", "time of a step", "s", AxisScale::kLog10, AxisPrefix::kSi};
   const Point& first = points.front();
   const double device_s = first.estimate.step_time_s.expected * static_cast<double>(first.devices);
+  // The answer last: over what it coincides with.
   data.series = {
-      series_of("expected", SeriesStyle::kLinePoints, points,
-                [](const Point& p) { return p.estimate.step_time_s.expected; }),
-      series_of("ideal, from the first on", SeriesStyle::kDashes, points,
-                [&](const Point& p) { return device_s / static_cast<double>(p.devices); }),
       series_of("lower bound", SeriesStyle::kLine, points,
                 [](const Point& p) { return p.estimate.step_time_s.lower; }),
       series_of("kernels", SeriesStyle::kLine, points,
                 [](const Point& p) { return parts_of(p.estimate).kernels_s; }),
       series_of("exposed communication, bubble", SeriesStyle::kLinePoints, points,
                 [](const Point& p) { return parts_of(p.estimate).waiting_s; }),
+      series_of("ideal, from the first on", SeriesStyle::kDashes, points,
+                [&](const Point& p) { return device_s / static_cast<double>(p.devices); }),
+      series_of("expected", SeriesStyle::kLinePoints, points,
+                [](const Point& p) { return p.estimate.step_time_s.expected; }),
   };
   for (const Point& point : points) {
     if (parts_of(point.estimate).waiting_s > 0) continue;
