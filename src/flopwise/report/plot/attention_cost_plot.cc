@@ -136,7 +136,12 @@ void add_mark(const Model& model, const AttentionCostRequest& request, const Cur
               const std::vector<PlotPoint>& points, PlotData& data) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (points[i].y < 1) continue;
-    if (i == 0) return;  // it is more all along
+    if (i == 0) {
+      data.notes.push_back(fmt::format("More than the feed-forward block from T = {} on: {}",
+                                       Count(static_cast<std::int64_t>(points[0].x)).grouped(),
+                                       curve.name));
+      return;
+    }
     const auto at = [](const PlotPoint& point) { return static_cast<std::int64_t>(point.x); };
     const std::int64_t context =
         first_equal(model, request, curve, at(points[i - 1]), at(points[i]));
