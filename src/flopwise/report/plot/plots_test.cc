@@ -225,8 +225,8 @@ TEST(ParetoPlot, TheFrontOfTheSearch) {
 TEST(ParetoPlot, TrainingTimeAgainstMemory) {
   const Model model = find_model("llama-3-8b");
   const TrainAnswer answer = answer_train(model, small_training(8), {});
-  const std::vector<PlotPoint>& front =
-      train_pareto_plot(model, small_training(8), {}).series[0].points;
+  const PlotData data = train_pareto_plot(model, small_training(8), {});
+  const std::vector<PlotPoint>& front = data.series[0].points;
   ASSERT_EQ(front.size(), answer.search->pareto.size());
   EXPECT_EQ(front.front().x, answer.estimate.step_time_s.expected);
   for (std::size_t i = 0; i < front.size(); ++i) {
