@@ -29,6 +29,7 @@ void add_roofline_command(CLI::App& app, Context& context);
 void add_mfu_command(CLI::App& app, Context& context);
 void add_train_command(CLI::App& app, Context& context);
 void add_serve_command(CLI::App& app, Context& context);
+void add_plot_command(CLI::App& app, Context& context);
 void add_prove_command(CLI::App& app, Context& context);
 void add_models_command(CLI::App& app, Context& context);
 void add_hardware_command(CLI::App& app, Context& context);

@@ -1,11 +1,13 @@
 // flopwise count MODEL...: parameters, FLOPs, bytes and memory of one model or several side by
 // side; flopwise roofline MODEL: the kernels of the same step on a chip.
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/plot_output.h"
 
 namespace flopwise::cli {
 namespace {
@@ -84,6 +86,27 @@ void run(const Options& options, Context& context) {
   } else {
     context.out << count_text(results, options.explain);
   }
+}
+
+// `plot`: a file, or empty for the terminal.
+void run_roofline(const Options& options, const std::optional<std::string>& plot,
+                  Context& context) {
+  const bool to_file = plot && !plot->empty();
+  if (to_file) check_plot_file(*plot, "--plot");
+  if (plot && !to_file && options.as_json) {
+    throw UserError("roofline: expected --plot FILE with --json, got no file");
+  }
+  const CountRequest request = request_of(options);
+  std::optional<Parallelism> mesh;
+  if (!options.mesh.empty()) mesh = parse_parallelism(options.mesh);
+  const RooflineAnswer answer =
+      answer_roofline(read_any_model(options.models[0], context.in, options.as), request, mesh);
+  if (plot && !to_file) {
+    print_plot(roofline_plot(answer), false, context);
+    return;
+  }
+  if (to_file) write_plot(roofline_plot(answer), *plot, "--plot");
+  context.out << (options.as_json ? roofline_json(answer).str() + "\n" : roofline_text(answer));
 }
 
 void add_text_options(CLI::App& command, Options& options) {
@@ -168,19 +191,23 @@ void add_roofline_command(CLI::App& app, Context& context) {
       ->type_name("MESH")
       ->check(not_empty);
   command->add_flag("--json", options->as_json, "The answer as JSON");
+  const auto plot = std::make_shared<std::string>();
+  CLI::Option* plot_option =
+      command
+          ->add_option("--plot", *plot,
+                       "Draws the kernels under the chip's roof, into FILE (.svg, .png, .csv or "
+                       ".json), else on the terminal in place of the table")
+          ->type_name("[FILE]")
+          ->expected(0, 1);
   command->footer(
       "Options are those of count; --on is required.\n"
       "Examples:\n"
       "  flopwise roofline llama-3-8b --on h100 --batch 4\n"
+      "  flopwise roofline llama-3-8b --on h100 --plot roofline.svg\n"
       "  flopwise roofline llama-3-70b --on tpu-v5p --mesh fsdp=512,tp=4\n"
       "  flopwise roofline llama-3-70b --on h200 --mode decode --context 32Ki --batch 64 --kv fp8");
-  command->callback([options, &context] {
-    const CountRequest request = request_of(*options);
-    std::optional<Parallelism> mesh;
-    if (!options->mesh.empty()) mesh = parse_parallelism(options->mesh);
-    const RooflineAnswer answer =
-        answer_roofline(read_any_model(options->models[0], context.in, options->as), request, mesh);
-    context.out << (options->as_json ? roofline_json(answer).str() + "\n" : roofline_text(answer));
+  command->callback([options, plot, plot_option, &context] {
+    run_roofline(*options, plot_option->count() > 0 ? std::optional(*plot) : std::nullopt, context);
   });
 }
 

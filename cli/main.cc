@@ -56,6 +56,15 @@ std::vector<std::string> names_of(const CLI::App& app) {
   return names;
 }
 
+// " memory pareto".
+std::string names_of_subcommands(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names += " " + command->get_name();
+  }
+  return names;
+}
+
 // "--sise" is probably "--size": ", did you mean --size?", or nothing when no name is near.
 std::string suggestion(const CLI::App& app, std::string_view word) {
   constexpr std::size_t kFarthest = 3;
@@ -70,21 +79,34 @@ std::string suggestion(const CLI::App& app, std::string_view word) {
 
 // CLI11's message; for what nobody understood, one with the nearest name.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  std::vector<const CLI::App*> chosen;
+  std::string place;
+  for (const CLI::App* next = &app; !next->get_subcommands().empty();) {
+    next = next->get_subcommands().back();
+    place += (chosen.empty() ? "" : " ") + next->get_name();
+    chosen.push_back(next);
+  }
+  if (!chosen.empty()) place += ": ";
   const CLI::App& command = chosen.empty() ? app : *chosen.back();
-  const std::string place = chosen.empty() ? "" : command.get_name() + ": ";
   const std::vector<std::string> extras = app.remaining(true);
   if (!extras.empty() && chosen.empty() && !extras[0].starts_with('-')) {
     return fmt::format(
-        "unknown command {}, known: count einsum roofline mfu train serve prove models hardware",
+        "unknown command {}, known: count einsum roofline mfu train serve plot prove models "
+        "hardware",
         quoted(extras[0]));
+  }
+  if (!extras.empty() && command.get_require_subcommand_min() > 0) {
+    return fmt::format("unknown {} {}, known:{}", command.get_name(), quoted(extras[0]),
+                       names_of_subcommands(command));
   }
   if (!extras.empty()) {
     return fmt::format("{}unexpected argument {}{}", place, quoted(extras[0]),
                        suggestion(command, extras[0]));
   }
-  if (chosen.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    return "no command: `flopwise --help` lists them";
+  const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  if (lacks && chosen.empty()) return "no command: `flopwise --help` lists them";
+  if (lacks && command.get_require_subcommand_min() > 0 && command.get_subcommands().empty()) {
+    return place + "which one? known:" + names_of_subcommands(command);
   }
   return place + error.what();
 }
@@ -106,6 +128,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_mfu_command(app, context);
   add_train_command(app, context);
   add_serve_command(app, context);
+  add_plot_command(app, context);
   add_prove_command(app, context);
   add_models_command(app, context);
   add_hardware_command(app, context);

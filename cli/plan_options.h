@@ -1,6 +1,7 @@
-// What the commands that plan read alike.
+// The options by which train and serve are told what to plan; plot takes them too.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <iosfwd>
 #include <optional>
@@ -18,5 +19,34 @@ std::optional<double> price_of(const std::string& text);
 
 // Writes "plans: 40 %" over and over to `err`, from the first second on.
 std::function<void(double)> progress_on(std::ostream& err, const char* what);
+
+struct TrainOptions {
+  std::string hardware, mesh, tokens, batch, batch_tokens, seq, price;
+  std::string micro_batch, remat, interleave, zero, sort, top, why;
+  std::string recipe = "megatron";
+  std::string dtype = "bf16";
+  std::string kernel = "flash";
+  std::string fusion = "fused";
+  std::string convention = "exact";
+  std::string schedule = "1f1b";
+  bool sequence_parallel = false;
+};
+// All that time and memory of a step depend on; not tokens, price, convention, sort, top, why.
+void add_train_options(CLI::App& command, TrainOptions& options);
+TrainRequest train_request(const TrainOptions& options, const Model& model);
+PlanRequest plan_request(const TrainOptions& options);
+
+struct ServeOptions {
+  std::string hardware, mesh, weights, kv, ttft, tpot, price, top;
+  std::string prompt = "1024";
+  std::string output = "256";
+  std::string batch = "auto";
+  std::string dtype = "bf16";
+  std::string mla = "absorbed";
+};
+// What training has no options for: lengths, types of weights and cache, times asked for.
+void add_serving_options(CLI::App& command, ServeOptions& options);
+ServeRequest serve_request(const ServeOptions& options);
+ServePlanRequest serve_plan_request(const ServeOptions& options);
 
 }  // namespace flopwise::cli

@@ -11,12 +11,8 @@ namespace flopwise::cli {
 namespace {
 
 struct Options {
-  std::string model, hardware, mesh, weights, kv, ttft, tpot, price, top;
-  std::string prompt = "1024";
-  std::string output = "256";
-  std::string batch = "auto";
-  std::string dtype = "bf16";
-  std::string mla = "absorbed";
+  std::string model;
+  ServeOptions serve;
   bool as_json = false;
   Explain explain = Explain::kNo;
 };
@@ -40,7 +36,13 @@ double time_of(const std::string& text, const char* option) {
                   quoted(text));
 }
 
-ServeRequest request_of(const Options& options) {
+bool chooses_weights(const ServeOptions& options) {
+  return options.weights.find(',') != std::string::npos;
+}
+
+}  // namespace
+
+ServeRequest serve_request(const ServeOptions& options) {
   ServeRequest request;
   const HardwareChoice choice = devices_of(options.hardware, options.mesh);
   request.hardware = choice.hardware;
@@ -52,6 +54,7 @@ ServeRequest request_of(const Options& options) {
                     options.prompt + " and " + options.output);
   }
   request.dtype = options.dtype;
+  if (!chooses_weights(options)) request.weights = options.weights;
   request.kv = options.kv;
   request.latent = parse_latent_mode(options.mla);
   if (!options.ttft.empty()) request.ttft_s = time_of(options.ttft, "--ttft");
@@ -60,11 +63,11 @@ ServeRequest request_of(const Options& options) {
   return request;
 }
 
-ServePlanRequest plan_of(const Options& options) {
+ServePlanRequest serve_plan_request(const ServeOptions& options) {
   ServePlanRequest plan;
   if (!options.mesh.empty()) plan.mesh = parse_parallelism(options.mesh);
-  for (const std::string_view type : split(options.weights, ',')) {
-    if (!options.weights.empty()) plan.weights.emplace_back(type);
+  if (chooses_weights(options)) {
+    for (const std::string_view type : split(options.weights, ',')) plan.weights.emplace_back(type);
   }
   if (options.batch != "auto") plan.batch = parse_axis_size(options.batch, "--batch");
   if (!options.top.empty()) {
@@ -73,9 +76,12 @@ ServePlanRequest plan_of(const Options& options) {
   return plan;
 }
 
+namespace {
+
 void run(const Options& options, Context& context) {
   const Model model = read_any_model(options.model, context.in);
-  const ServeAnswer answer = answer_serve(model, request_of(options), plan_of(options));
+  const ServeAnswer answer =
+      answer_serve(model, serve_request(options.serve), serve_plan_request(options.serve));
   if (options.as_json) {
     context.out << serve_json(answer).str() << "\n";
   } else {
@@ -85,6 +91,23 @@ void run(const Options& options, Context& context) {
 }
 
 }  // namespace
+
+void add_serving_options(CLI::App& command, ServeOptions& options) {
+  const auto option = [&](const char* name, std::string& value, const char* help,
+                          const char* type) {
+    command.add_option(name, value, help)->type_name(type)->capture_default_str()->check(not_empty);
+  };
+  option("--prompt", options.prompt, "Tokens read", "N");
+  option("--output", options.output, "Tokens written", "N");
+  option(
+      "--weights", options.weights,
+      "Element type of parameters, or several (bf16,fp8,int4) to choose from; default as --dtype",
+      "TYPE");
+  option("--kv", options.kv, "Element type of the KV cache; default as --dtype", "TYPE");
+  option("--mla", options.mla, "absorbed or expanded: how decoding runs latent attention", "MODE");
+  option("--ttft", options.ttft, "Time to the first token, at most: 500ms", "T");
+  option("--tpot", options.tpot, "Time per output token, at most: 30ms", "T");
+}
 
 void add_serve_command(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
@@ -98,24 +121,16 @@ void add_serve_command(CLI::App& app, Context& context) {
         ->capture_default_str()
         ->check(not_empty);
   };
-  option("--on", options->hardware, "Chip and how many, such as h100:8", "HW[:N]")->required();
-  option("--prompt", options->prompt, "Tokens read", "N");
-  option("--output", options->output, "Tokens written", "N");
-  option("--batch", options->batch,
+  option("--on", options->serve.hardware, "Chip and how many, such as h100:8", "HW[:N]")
+      ->required();
+  option("--batch", options->serve.batch,
          "Sequences decoded together, of the whole deployment; auto: the most that fit in time",
          "B");
-  option("--mesh", options->mesh, "dp=2,tp=4,ep=1; without it the best is searched", "MESH");
-  option("--dtype", options->dtype, "Element type of the computation", "TYPE");
-  option(
-      "--weights", options->weights,
-      "Element type of parameters, or several (bf16,fp8,int4) to choose from; default as --dtype",
-      "TYPE");
-  option("--kv", options->kv, "Element type of the KV cache; default as --dtype", "TYPE");
-  option("--mla", options->mla, "absorbed or expanded: how decoding runs latent attention", "MODE");
-  option("--ttft", options->ttft, "Time to the first token, at most: 500ms", "T");
-  option("--tpot", options->tpot, "Time per output token, at most: 30ms", "T");
-  option("--price", options->price, "Dollars per device and hour", "USD");
-  option("--top", options->top, "List so many meshes (JSON)", "N");
+  option("--mesh", options->serve.mesh, "dp=2,tp=4,ep=1; without it the best is searched", "MESH");
+  option("--dtype", options->serve.dtype, "Element type of the computation", "TYPE");
+  add_serving_options(*command, options->serve);
+  option("--price", options->serve.price, "Dollars per device and hour", "USD");
+  option("--top", options->serve.top, "List so many meshes (JSON)", "N");
   command->add_flag("--json", options->as_json, "The answer as JSON");
   command->add_flag_callback(
       "--explain", [options] { options->explain = Explain::kYes; },

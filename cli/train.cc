@@ -10,21 +10,14 @@ namespace flopwise::cli {
 namespace {
 
 struct Options {
-  std::string model, hardware, mesh, tokens, batch, batch_tokens, seq, price;
-  std::string micro_batch, remat, interleave, zero, sort, top, why;
-  std::string recipe = "megatron";
-  std::string dtype = "bf16";
-  std::string kernel = "flash";
-  std::string fusion = "fused";
-  std::string convention = "exact";
-  std::string schedule = "1f1b";
-  bool sequence_parallel = false;
+  std::string model;
+  TrainOptions train;
   bool as_json = false;
   Explain explain = Explain::kNo;
 };
 
 // --batch sequences, or --batch-tokens of them.
-std::int64_t batch_of(const Options& options, const Model& model, std::int64_t seq_len) {
+std::int64_t batch_of(const TrainOptions& options, const Model& model, std::int64_t seq_len) {
   if (options.batch.empty() == options.batch_tokens.empty()) {
     throw UserError("train: expected --batch SEQUENCES or --batch-tokens TOKENS, got " +
                     std::string(options.batch.empty() ? "neither" : "both"));
@@ -45,7 +38,9 @@ Count tokens_of(const std::string& text) {
   throw UserError("--tokens: expected a whole number above 0, got " + quoted(text));
 }
 
-TrainRequest request_of(const Options& options, const Model& model) {
+}  // namespace
+
+TrainRequest train_request(const TrainOptions& options, const Model& model) {
   TrainRequest request;
   const HardwareChoice choice = devices_of(options.hardware, options.mesh);
   request.hardware = choice.hardware;
@@ -62,7 +57,7 @@ TrainRequest request_of(const Options& options, const Model& model) {
   return request;
 }
 
-PlanRequest plan_of(const Options& options) {
+PlanRequest plan_request(const TrainOptions& options) {
   PlanRequest plan;
   if (!options.mesh.empty()) plan.mesh = parse_parallelism(options.mesh);
   if (!options.micro_batch.empty()) {
@@ -98,11 +93,13 @@ PlanRequest plan_of(const Options& options) {
   return plan;
 }
 
+namespace {
+
 void run(const Options& options, Context& context) {
   const Model model = read_any_model(options.model, context.in);
-  PlanRequest plan = plan_of(options);
+  PlanRequest plan = plan_request(options.train);
   plan.progress = progress_on(context.err, "plans");
-  const TrainAnswer answer = answer_train(model, request_of(options, model), plan);
+  const TrainAnswer answer = answer_train(model, train_request(options.train, model), plan);
   if (options.as_json) {
     context.out << train_json(answer).str() << "\n";
   } else {
@@ -112,6 +109,38 @@ void run(const Options& options, Context& context) {
 }
 
 }  // namespace
+
+void add_train_options(CLI::App& command, TrainOptions& options) {
+  const auto option = [&](const char* name, std::string& value, const char* help,
+                          const char* type) {
+    return command.add_option(name, value, help)
+        ->type_name(type)
+        ->capture_default_str()
+        ->check(not_empty);
+  };
+  option("--on", options.hardware, "Chip and how many, such as h100:64", "HW[:N]")->required();
+  option("--batch", options.batch, "Sequences of a step, over all devices", "B");
+  option("--batch-tokens", options.batch_tokens, "The same in tokens", "N");
+  option("--seq", options.seq, "Sequence length, T; default min(2048, the model's context)", "T");
+  option("--mesh", options.mesh,
+         "dp=8,fsdp=1,tp=8,cp=1,pp=1,ep=1; those left out are 1. Without it the best is searched",
+         "MESH");
+  option("--micro-batch", options.micro_batch, "Sequences per replica and pass", "B");
+  option("--remat", options.remat, "none, attention, matmuls, block, full or save:NAME,NAME",
+         "POLICY");
+  option("--zero", options.zero, "0, 1 or 2: what dp shards besides; 3 is fsdp", "STAGE");
+  option("--interleave", options.interleave, "Pipeline stages a device holds", "V");
+  option("--schedule", options.schedule,
+         "Of a pipeline: 1f1b, or with the gradients of weights put off zb-h1, zb-h2", "NAME");
+  command.add_flag("--sequence-parallel", options.sequence_parallel,
+                   "Residual stream and norms split over tp");
+  option("--recipe", options.recipe,
+         "Bytes a parameter: megatron (2+4+12), zero, book, maxtext, fp32, or such as 2+4+12",
+         "NAME");
+  option("--dtype", options.dtype, "Element type of the computation", "TYPE");
+  option("--attention-kernel", options.kernel, "flash or plain", "KERNEL");
+  option("--fusion", options.fusion, "fused, eager or unfused: what goes through memory", "FUSION");
+}
 
 void add_train_command(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
@@ -125,35 +154,15 @@ void add_train_command(CLI::App& app, Context& context) {
         ->capture_default_str()
         ->check(not_empty);
   };
-  option("--on", options->hardware, "Chip and how many, such as h100:64", "HW[:N]")->required();
-  option("--batch", options->batch, "Sequences of a step, over all devices", "B");
-  option("--batch-tokens", options->batch_tokens, "The same in tokens", "N");
-  option("--seq", options->seq, "Sequence length, T; default min(2048, the model's context)", "T");
-  option("--tokens", options->tokens, "Of the whole run: its time, device-hours and price", "N");
-  option("--mesh", options->mesh,
-         "dp=8,fsdp=1,tp=8,cp=1,pp=1,ep=1; those left out are 1. Without it the best is searched",
-         "MESH");
-  option("--micro-batch", options->micro_batch, "Sequences per replica and pass", "B");
-  option("--remat", options->remat, "none, attention, matmuls, block, full or save:NAME,NAME",
-         "POLICY");
-  option("--zero", options->zero, "0, 1 or 2: what dp shards besides; 3 is fsdp", "STAGE");
-  option("--interleave", options->interleave, "Pipeline stages a device holds", "V");
-  option("--schedule", options->schedule,
-         "Of a pipeline: 1f1b, or with the gradients of weights put off zb-h1, zb-h2", "NAME");
-  command->add_flag("--sequence-parallel", options->sequence_parallel,
-                    "Residual stream and norms split over tp");
-  option("--recipe", options->recipe,
-         "Bytes a parameter: megatron (2+4+12), zero, book, maxtext, fp32, or such as 2+4+12",
-         "NAME");
-  option("--dtype", options->dtype, "Element type of the computation", "TYPE");
-  option("--attention-kernel", options->kernel, "flash or plain", "KERNEL");
-  option("--fusion", options->fusion, "fused, eager or unfused: what goes through memory",
-         "FUSION");
-  option("--convention", options->convention, "How the FLOPs of MFU are counted", "NAME");
-  option("--price", options->price, "Dollars per device and hour", "USD");
-  option("--sort", options->sort, "What the search minimises: time (default) or memory", "GOAL");
-  option("--top", options->top, "List so many plans", "N");
-  option("--why", options->why,
+  add_train_options(*command, options->train);
+  option("--tokens", options->train.tokens, "Of the whole run: its time, device-hours and price",
+         "N");
+  option("--convention", options->train.convention, "How the FLOPs of MFU are counted", "NAME");
+  option("--price", options->train.price, "Dollars per device and hour", "USD");
+  option("--sort", options->train.sort, "What the search minimises: time (default) or memory",
+         "GOAL");
+  option("--top", options->train.top, "List so many plans", "N");
+  option("--why", options->train.why,
          "Compare the answer with this plan: dp=8,tp=8,micro-batch=2,remat=block,zero=1,...",
          "PLAN");
   command->add_flag("--json", options->as_json, "The answer as JSON");

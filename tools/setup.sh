@@ -2,7 +2,7 @@
 
 run_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev)
 test_packages=("${run_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev python3
-               python3-torch clang-format-14 clang-14 libclang-rt-14-dev)
+               python3-torch gnuplot-nox clang-format-14 clang-14 libclang-rt-14-dev)
 tidy_packages=("${test_packages[@]}" clang-tidy-14)
 
 # install_missing PACKAGE...: returns at once when all are there.

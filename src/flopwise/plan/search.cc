@@ -297,7 +297,7 @@ std::string why_worse(const TrainEstimate& better, const TrainEstimate& worse) {
     double seconds;
   };
   const auto bubble = [](const TrainEstimate& e) {
-    return e.bubble_fraction * (e.step_time_s.expected - e.optimizer_s);
+    return e.bubble_fraction * (e.step_time_s.expected - e.exposed_communication_s - e.optimizer_s);
   };
   const auto kernels = [&](const TrainEstimate& e) {
     return e.step_time_s.expected - e.exposed_communication_s - e.optimizer_s - bubble(e);

@@ -18,6 +18,24 @@ bool is_matrix_work(OpClass op_class) {
   return op_class == OpClass::kMatmul || op_class == OpClass::kAttention;
 }
 
+// A kernel that starts in one pass and ends in the next, as a fused attention's backward does with
+// the scores it computes again, is one: it stands where its bytes do.
+void join_passes(std::vector<RooflineKernel>& kernels) {
+  for (auto part = kernels.begin(); part != kernels.end();) {
+    const auto rest = std::find_if(kernels.begin(), kernels.end(), [&](const RooflineKernel& k) {
+      return part->pass == Pass::kRecompute && part->bytes == Count(0) &&
+             k.pass == Pass::kBackward && k.name == part->name;
+    });
+    if (rest == kernels.end()) {
+      ++part;
+      continue;
+    }
+    rest->matrix_flops += part->matrix_flops;
+    rest->vector_flops += part->vector_flops;
+    part = kernels.erase(part);
+  }
+}
+
 // The kernels of a block in the order of their first operation.
 std::vector<RooflineKernel> kernels_of(const BlockCost& block) {
   std::vector<RooflineKernel> kernels;
@@ -36,6 +54,7 @@ std::vector<RooflineKernel> kernels_of(const BlockCost& block) {
     (is_matrix_work(op.op_class) ? kernel.matrix_flops : kernel.vector_flops) += op.flops.value;
     kernel.bytes += op.bytes.value;
   }
+  join_passes(kernels);
   return kernels;
 }
 

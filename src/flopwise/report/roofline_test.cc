@@ -52,6 +52,16 @@ TEST(Roofline, OneMatrixProduct) {
   EXPECT_DOUBLE_EQ(gate.time_s, 2.0 * 2048 * 4096 * 14336 / 989.4e12);
 }
 
+// The backward kernel of flash attention computes the scores again: one row, 5 of forward's 2
+// products.
+TEST(Roofline, FlashBackwardIsOneKernel) {
+  const RooflineAnswer answer = answer_roofline(find_model("llama-3-8b"), request_on("h100"));
+  const RooflineKernel& forward = kernel_of(answer, "attention.qk", Pass::kForward);
+  const RooflineKernel& backward = kernel_of(answer, "attention.core.o_do", Pass::kBackward);
+  EXPECT_EQ(backward.matrix_flops * 2, forward.matrix_flops * 5);
+  for (const RooflineKernel& kernel : answer.kernels) EXPECT_NE(kernel.pass, Pass::kRecompute);
+}
+
 // A token at a time is bound by memory: weights are read for it alone.
 TEST(Roofline, DecodingIsMemoryBound) {
   CountRequest request = request_on("h100");

@@ -12,7 +12,6 @@
 #include "flopwise/report/plan_numbers.h"
 
 namespace flopwise {
-namespace {
 
 TrainPlan given_plan(const PlanRequest& request) {
   TrainPlan plan;
@@ -26,7 +25,6 @@ TrainPlan given_plan(const PlanRequest& request) {
   return plan;
 }
 
-// The space in which what was asked for stands fixed.
 TrainSpace space_of(const Trainer& trainer, const PlanRequest& request) {
   TrainSpace space = TrainSpace::of(trainer.request().devices, trainer.has_experts());
   if (request.micro_batch) space.micro_batches = {*request.micro_batch};
@@ -38,13 +36,15 @@ TrainSpace space_of(const Trainer& trainer, const PlanRequest& request) {
   return space;
 }
 
-SearchOptions options_of(const PlanRequest& request) {
+SearchOptions search_options(const PlanRequest& request) {
   SearchOptions options;
   options.goal = request.goal;
   options.top = request.top;
   options.progress = request.progress;
   return options;
 }
+
+namespace {
 
 void estimate_given(const Trainer& trainer, const PlanRequest& request, TrainAnswer& answer) {
   const TrainPlan plan = given_plan(request);
@@ -57,7 +57,7 @@ void estimate_given(const Trainer& trainer, const PlanRequest& request, TrainAns
   TrainSpace space = TrainSpace::of(trainer.request().devices, trainer.has_experts());
   const TrainSpace all = space;
   space.meshes = {plan.mesh};
-  const SearchOptions options = options_of(request);
+  const SearchOptions options = search_options(request);
   TrainSearch near = search_plans(trainer, space, options);
   if (near.best.empty()) near = search_plans(trainer, all, options);
   if (!near.best.empty()) answer.nearest_that_fits = near.best.front();
@@ -65,7 +65,7 @@ void estimate_given(const Trainer& trainer, const PlanRequest& request, TrainAns
 
 void search_best(const Trainer& trainer, const PlanRequest& request, TrainAnswer& answer) {
   const TrainSpace space = space_of(trainer, request);
-  answer.search = search_plans(trainer, space, options_of(request));
+  answer.search = search_plans(trainer, space, search_options(request));
   const TrainSearch& search = *answer.search;
   if (!search.best.empty()) {
     answer.estimate = search.best.front();

@@ -30,6 +30,11 @@ struct PlanRequest {
   std::function<void(double)> progress = {};  // of the search: SearchOptions
 };
 
+TrainPlan given_plan(const PlanRequest& request);  // with a mesh
+// Every plan in which what was asked for stands fixed, mesh apart.
+SearchOptions search_options(const PlanRequest& request);
+TrainSpace space_of(const Trainer& trainer, const PlanRequest& request);
+
 struct TrainAnswer {
   std::shared_ptr<const Trainer> trainer;
   TrainEstimate estimate;
