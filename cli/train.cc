@@ -14,6 +14,7 @@ struct Options {
   std::string recipe = "megatron";
   std::string dtype = "bf16";
   std::string kernel = "flash";
+  std::string flash = "2";
   std::string fusion = "fused";
   std::string convention = "exact";
   bool sequence_parallel = false;
@@ -57,6 +58,7 @@ TrainRequest request_of(const Options& options, const Model& model) {
   request.recipe = parse_recipe(options.recipe);
   request.dtype = options.dtype;
   request.kernel = parse_attention_kernel(options.kernel);
+  request.flash = parse_flash_generation(options.flash);
   request.fusion = parse_fusion(options.fusion);
   request.convention = options.convention;
   if (!options.price.empty()) {
@@ -149,6 +151,8 @@ void add_train_command(CLI::App& app, Context& context) {
          "NAME");
   option("--dtype", options->dtype, "Element type of the computation", "TYPE");
   option("--attention-kernel", options->kernel, "flash or plain", "KERNEL");
+  option("--flash", options->flash,
+         "1, 2 or 3: the generation of FlashAttention whose speed is expected", "GENERATION");
   option("--fusion", options->fusion, "fused, eager or unfused: what goes through memory",
          "FUSION");
   option("--convention", options->convention, "How the FLOPs of MFU are counted", "NAME");

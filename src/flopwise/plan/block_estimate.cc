@@ -316,13 +316,13 @@ double BlockModel::kernel_time_s(const Kernel& kernel, const Values& values, dou
           efficiency, {kernel.m(values), kernel.n(values), kernel.k(values), kernel.times(values)},
           rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
     case KernelKind::kAttention:
-      return attention_time_s(efficiency, flops, std::max(kernel.keys(values), 1.0), kernel.width,
-                              rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
+      return attention_time_s(
+          efficiency, {flops, std::max(kernel.keys(values), 1.0), kernel.width, rates.flash},
+          rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
     case KernelKind::kStream:
       if (bytes == 0 && vector == 0 && flops == 0) return 0;  // a change of names
-      return std::max(bytes / (efficiency.streaming_fraction * rates.memory_bytes_per_s),
-                      flops / (efficiency.attention_fraction * rates.matrix_flops_per_s)) +
-             efficiency.kernel_overhead_s;
+      return std::max(stream_time_s(efficiency, bytes, rates.memory_bytes_per_s),
+                      flops / (efficiency.attention_fraction * rates.matrix_flops_per_s));
   }
   throw InternalError("unknown kind of kernel");
 }

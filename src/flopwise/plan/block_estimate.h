@@ -28,6 +28,7 @@ struct ChipRates {
   Network network;
   const Hardware* hardware = nullptr;
   const Efficiency* efficiency = nullptr;
+  FlashGeneration flash = FlashGeneration::k2;
 };
 // UserError where the chip lacks the type, or its memory bandwidth is not known.
 ChipRates rates_of(const Hardware& hardware, const std::string& dtype);

@@ -94,6 +94,7 @@ Trainer::Trainer(const Model& model, TrainRequest request)
       in_context("--dtype", [&]() -> const DType& { return find_dtype(request_.dtype); });
   types_ = {compute, compute, compute};
   rates_ = rates_of(request_.hardware, std::string(compute.name));
+  rates_.flash = request_.flash;
   if (request_.hardware.memory_bytes) {
     usable_memory_ = kUsableMemory * request_.hardware.memory_bytes->to_double();
   }

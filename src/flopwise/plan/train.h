@@ -30,6 +30,7 @@ struct TrainRequest {
   Recipe recipe = recipes().front();
   std::string dtype = "bf16";
   AttentionKernel kernel = AttentionKernel::kFlash;
+  FlashGeneration flash = FlashGeneration::k2;
   Fusion fusion = Fusion::kFused;
   std::string convention = "exact";
   std::optional<double> price_usd_per_hour;  // of a device; the chip's own where not given
