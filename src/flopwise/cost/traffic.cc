@@ -31,6 +31,28 @@ OpId producer_before(const Graph& graph, TensorId tensor, OpId before) {
   return -1;
 }
 
+// y = x w + bias: the sum is part of the product's kernel in every framework.
+bool is_bias_of_product(const Graph& graph, const Op& op, OpId id) {
+  if (!std::holds_alternative<Map>(op.kind) || op.inputs.size() != 2) return false;
+  const Tensor& bias = graph.tensor(op.inputs[1]);
+  const OpId producer = producer_before(graph, op.inputs[0], id);
+  return bias.role == Role::kParameter && producer >= 0 &&
+         std::holds_alternative<Contraction>(graph.ops()[static_cast<std::size_t>(producer)].kind);
+}
+
+// What an eager loss moves besides the logits it reads and their gradient. Frameworks take it in
+// fp32 (torch.autocast's list of fp32 operations; Megatron's vocab_parallel_cross_entropy of
+// logits.float()). Forward: logits as fp32 written and read, their log-probabilities written.
+// Backward: log-probabilities read in place of logits, their gradient filled and read, the gradient
+// of fp32 logits written and read.
+Expr fp32_loss_bytes(const Graph& graph, const Op& op, const ElementTypes& types) {
+  const bool is_forward = std::holds_alternative<CrossEntropy>(op.kind);
+  if (!is_forward && !std::holds_alternative<CrossEntropyBackward>(op.kind)) return 0;
+  const Tensor& logits = graph.tensor(op.inputs.at(0));
+  if (is_forward) return elements(logits) * 3 * 4;
+  return elements(logits) * (5 * 4 - bytes_per_element(logits.element, types));
+}
+
 // A view of memory: who owns it, and the axes under which an operation sees it.
 struct View {
   TensorId storage;
@@ -46,7 +68,7 @@ bool owns(const std::vector<View>& views, TensorId storage) {
 class TrafficCounter {
  public:
   TrafficCounter(const Graph& graph, Fusion fusion, const ElementTypes& types)
-      : graph_(graph), types_(types), kernels_(kernels_of(graph, fusion)) {}
+      : graph_(graph), fusion_(fusion), types_(types), kernels_(kernels_of(graph, fusion)) {}
 
   std::vector<Traffic> count() const {
     std::vector<Traffic> traffic(graph_.ops().size());
@@ -54,6 +76,9 @@ class TrafficCounter {
       if (kernels_[lead] != static_cast<OpId>(lead)) continue;
       const OpId home = home_of_kernel(graph_, kernels_, static_cast<OpId>(lead));
       traffic[static_cast<std::size_t>(home)] = kernel_traffic(static_cast<OpId>(lead));
+      if (fusion_ != Fusion::kEager) continue;
+      traffic[static_cast<std::size_t>(home)].activations +=
+          fp32_loss_bytes(graph_, op(static_cast<OpId>(lead)), types_);
     }
     return traffic;
   }
@@ -194,6 +219,7 @@ class TrafficCounter {
   }
 
   const Graph& graph_;
+  Fusion fusion_;
   const ElementTypes& types_;
   std::vector<OpId> kernels_;
 };
@@ -246,7 +272,8 @@ std::vector<OpId> kernels_of(const Graph& graph, Fusion fusion) {
       if (continues) kernels[i] = kernels[i - 1];
       continue;
     }
-    if (fusion == Fusion::kEager || !is_elementwise(ops[i].kind)) continue;
+    if (!is_elementwise(ops[i].kind)) continue;
+    if (fusion == Fusion::kEager && !is_bias_of_product(graph, ops[i], id)) continue;
     // The kernel that starts last among those that make an operand: all others are done by then.
     OpId latest = -1;
     for (const TensorId input : ops[i].inputs) {

@@ -2,10 +2,10 @@
 //
 // Each kernel reads its inputs once and writes its outputs once. Unfused, every operation is a
 // kernel. Fused (the default), attention is one kernel and elementwise operations ride on the
-// latest producer of an operand, so what only they exchange never reaches memory. Eager, attention
-// is one kernel and elementwise operations are kernels of their own, as in a framework that
-// compiles nothing. A tensor is
-// written if another kernel reads it, or if the backward pass will and it is saved.
+// latest producer of an operand, so what only they exchange never reaches memory. Eager, as in a
+// framework that compiles nothing, attention is one kernel, a product adds its bias, every other
+// elementwise operation is a kernel of its own, and the loss is taken in fp32, step by step. A
+// tensor is written if another kernel reads it, or if the backward pass will and it is saved.
 #pragma once
 
 #include <vector>

@@ -70,6 +70,61 @@ TEST(Traffic, FusedElementwiseWorkRidesOnItsProducer) {
             (std::vector<std::string>{parse_expr("2*B*F + D*F + 4*B*D").str(), "0", "0"}));
 }
 
+// Eager, an activation and a sum are kernels of their own; a bias is added by its product.
+TEST(Traffic, EagerOnlyABiasRidesOnItsProduct) {
+  EXPECT_EQ(totals(residual_layer(), Fusion::kEager), totals(residual_layer(), Fusion::kUnfused));
+  Graph graph;
+  const TensorId x = graph.add_tensor({
+      "x", {axis("B"), axis("F")},
+       Role::kInput
+  });
+  const TensorId w = graph.add_tensor({
+      "w", {axis("F"), axis("D")},
+       Role::kParameter, Element::kWeight
+  });
+  const TensorId b = graph.add_tensor({"b", {axis("D")}, Role::kParameter, Element::kWeight});
+  const TensorId h = graph.add_tensor({
+      "h", {axis("B"), axis("D")}
+  });
+  const TensorId y = graph.add_tensor({
+      "y", {axis("B"), axis("D")}
+  });
+  graph.add_op({
+      "h", Contraction{},
+       {x, w},
+       {h}
+  });
+  graph.add_op({
+      "y", Map{scalar_add()},
+       {h,            b},
+       {y           }
+  });
+  graph.outputs = {y};
+  EXPECT_EQ(totals(graph, Fusion::kEager),
+            (std::vector<std::string>{parse_expr("2*B*F + D*F + D + 2*B*D").str(), "0"}));
+}
+
+// Eager, n logits in bf16: forward 2 bytes read, 4 written as fp32, 4 read, 4 of log-probabilities
+// written; backward 4 of them read, 4 filled and read, 4 written and read, 2 written.
+TEST(Traffic, EagerTheLossIsTakenInFp32) {
+  Graph graph;
+  const TensorId logits = graph.add_tensor({
+      "logits", {axis("B"), axis("V")},
+       Role::kInput
+  });
+  const TensorId loss = graph.add_tensor({"loss", {axis("B")}});
+  const TensorId gradient = graph.add_tensor({
+      "d", {axis("B"), axis("V")}
+  });
+  graph.add_op({"loss", CrossEntropy{}, {logits}, {loss}});
+  graph.add_op({"d", CrossEntropyBackward{}, {logits}, {gradient}});
+  graph.outputs = {loss, gradient};
+  EXPECT_EQ(totals(graph, Fusion::kFused),
+            (std::vector<std::string>{parse_expr("2*B*V + 2*B").str(), "4*B*V"}));
+  EXPECT_EQ(totals(graph, Fusion::kEager),
+            (std::vector<std::string>{parse_expr("14*B*V + 2*B").str(), "22*B*V"}));
+}
+
 TEST(Traffic, WeightsApartFromActivations) {
   const Traffic traffic = traffic_of(residual_layer(), Fusion::kFused, {kBf16, kInt8, kBf16})[0];
   EXPECT_EQ(traffic.weights.str(), "D*F");
