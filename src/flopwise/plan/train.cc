@@ -417,16 +417,24 @@ double Trainer::stream_bytes(const TrainPlan& plan) const {
          flopwise::bytes_per_element(types_.compute).to_double();
 }
 
-// To the next stage and its gradient back, for every stage that a device holds.
+// To the next stage and its gradient back, for every stage that a device holds. What the devices of
+// tp all hold crosses the network in tp pieces, one a device, and is gathered inside (Narayanan et
+// al. 2021, section 4.1): as many bytes sent, most of them over fast links.
 double Trainer::pipeline_hop_s(const TrainPlan& plan) const {
-  const DeviceGroup group =
-      place_group(request_.devices / plan.mesh.pp, plan.mesh.pp, rates_.network.domain_size);
-  const double bytes = stream_bytes(plan);
+  const Network& network = rates_.network;
   const Efficiency& efficiency = *rates_.efficiency;
-  const SentBytes sent = group.across > 1 ? SentBytes{0, bytes / efficiency.network_fraction}
-                                          : SentBytes{bytes / efficiency.link_fraction, 0};
+  const DeviceGroup stages =
+      place_group(request_.devices / plan.mesh.pp, plan.mesh.pp, network.domain_size);
+  SentBytes sent{stream_bytes(plan), 0};
+  if (stages.across > 1) {
+    const DeviceGroup holders = place_group(1, plan.mesh.tp, network.domain_size);
+    const auto pieces = static_cast<double>(plan.sequence_parallel ? 1 : holders.inside);
+    sent = {sent.inside * (pieces - 1) / pieces, sent.inside / pieces};
+  }
+  sent.inside /= efficiency.link_fraction;
+  sent.across /= efficiency.network_fraction;
   return 2 * static_cast<double>(plan.interleave) *
-         collective_time_s(sent, rates_.network, *rates_.hardware);
+         collective_time_s(sent, network, *rates_.hardware);
 }
 
 std::optional<TrainRun> run_of(const TrainRequest& request, const Workload& workload,

@@ -99,6 +99,26 @@ TEST(Train, InterleavedStagesKeepMore) {
   EXPECT_EQ(estimate.memory.activations, 2 * input * 2.5 + head);
 }
 
+// Between stages on two nodes each of 8 tp devices sends its eighth of the residual stream, whether
+// it holds the rest or not: forward, back, for 4 micro-batches and the one that fills the pipeline.
+TEST(Train, StagesSendAShareOfTheStreamOverTheNetwork) {
+  TrainPlan plan;
+  plan.mesh = parse_parallelism("tp=8,pp=2");
+  TrainRequest slow = request_of(16, 4);
+  TrainRequest fast = slow;
+  fast.hardware.network_bytes_per_s = Rational(2) * *slow.hardware.network_bytes_per_s;
+  const double rate = slow.hardware.network_bytes_per_s->to_double();
+  const double fraction = efficiency_of(slow.hardware).network_fraction;
+  const double eighth = 32 * 64 * 2 / 8;
+  for (const bool sequence_parallel : {false, true}) {
+    plan.sequence_parallel = sequence_parallel;
+    const double slow_s = Trainer(model_of(kDense), slow).estimate(plan).step_time_s.expected;
+    const double fast_s = Trainer(model_of(kDense), fast).estimate(plan).step_time_s.expected;
+    const double saved = 2 * (4 + 1) * eighth / fraction * (1 / rate - 1 / (2 * rate));
+    EXPECT_NEAR(slow_s - fast_s, saved, 1e-3 * saved);
+  }
+}
+
 // 2 gathers of every parameter in bf16 and one scatter of its fp32 gradient, each micro-batch; an
 // embedding is looked up in the gathered table and not gathered again for its backward.
 TEST(Train, FsdpMovesEveryParameterThrice) {
