@@ -13,6 +13,7 @@ struct Options {
   std::string micro_batch, remat, interleave, zero, sort, top, why;
   std::string recipe = "megatron";
   std::string dtype = "bf16";
+  std::string matmul_dtype;
   std::string kernel = "flash";
   std::string flash = "2";
   std::string fusion = "fused";
@@ -57,6 +58,7 @@ TrainRequest request_of(const Options& options, const Model& model) {
   if (!options.tokens.empty()) request.tokens = tokens_of(options.tokens);
   request.recipe = parse_recipe(options.recipe);
   request.dtype = options.dtype;
+  request.matmul_dtype = options.matmul_dtype;
   request.kernel = parse_attention_kernel(options.kernel);
   request.flash = parse_flash_generation(options.flash);
   request.fusion = parse_fusion(options.fusion);
@@ -150,6 +152,8 @@ void add_train_command(CLI::App& app, Context& context) {
          "Bytes a parameter: megatron (2+4+12), zero, book, maxtext, fp32, or such as 2+4+12",
          "NAME");
   option("--dtype", options->dtype, "Element type of the computation", "TYPE");
+  option("--matmul-dtype", options->matmul_dtype,
+         "Element type of matrix products where they have their own, such as fp8", "TYPE");
   option("--attention-kernel", options->kernel, "flash or plain", "KERNEL");
   option("--flash", options->flash,
          "1, 2 or 3: the generation of FlashAttention whose speed is expected", "GENERATION");

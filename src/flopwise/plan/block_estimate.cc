@@ -51,9 +51,15 @@ ProductAxes product_axes(const Graph& graph, const Op& op) {
 
 }  // namespace
 
-ChipRates rates_of(const Hardware& hardware, const std::string& dtype) {
+ChipRates rates_of(const Hardware& hardware, const std::string& dtype,
+                   const std::string& matmul_dtype) {
   ChipRates rates;
-  rates.matrix_flops_per_s = peak_flops_per_s(hardware, dtype).to_double();
+  rates.attention_flops_per_s = peak_flops_per_s(hardware, dtype).to_double();
+  rates.matrix_flops_per_s = rates.attention_flops_per_s;
+  if (!matmul_dtype.empty()) {
+    rates.matrix_flops_per_s =
+        std::max(rates.matrix_flops_per_s, peak_flops_per_s(hardware, matmul_dtype).to_double());
+  }
   if (hardware.vector_flops_per_s) {
     rates.vector_flops_per_s = hardware.vector_flops_per_s->to_double();
   }
@@ -318,11 +324,11 @@ double BlockModel::kernel_time_s(const Kernel& kernel, const Values& values, dou
     case KernelKind::kAttention:
       return attention_time_s(
           efficiency, {flops, std::max(kernel.keys(values), 1.0), kernel.width, rates.flash},
-          rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
+          rates.attention_flops_per_s, bytes, rates.memory_bytes_per_s);
     case KernelKind::kStream:
       if (bytes == 0 && vector == 0 && flops == 0) return 0;  // a change of names
       return std::max(stream_time_s(efficiency, bytes, rates.memory_bytes_per_s),
-                      flops / (efficiency.attention_fraction * rates.matrix_flops_per_s));
+                      flops / (efficiency.attention_fraction * rates.attention_flops_per_s));
   }
   throw InternalError("unknown kind of kernel");
 }

@@ -93,7 +93,12 @@ Trainer::Trainer(const Model& model, TrainRequest request)
   const DType& compute =
       in_context("--dtype", [&]() -> const DType& { return find_dtype(request_.dtype); });
   types_ = {compute, compute, compute};
-  rates_ = rates_of(request_.hardware, std::string(compute.name));
+  std::string matmul_dtype;
+  if (!request_.matmul_dtype.empty()) {
+    matmul_dtype = in_context("--matmul-dtype",
+                              [&] { return std::string(find_dtype(request_.matmul_dtype).name); });
+  }
+  rates_ = rates_of(request_.hardware, std::string(compute.name), matmul_dtype);
   rates_.flash = request_.flash;
   if (request_.hardware.memory_bytes) {
     usable_memory_ = kUsableMemory * request_.hardware.memory_bytes->to_double();

@@ -29,6 +29,7 @@ struct TrainRequest {
   std::optional<Count> tokens;  // of the run
   Recipe recipe = recipes().front();
   std::string dtype = "bf16";
+  std::string matmul_dtype;  // of products, which may be faster than the rest: fp8; empty: as dtype
   AttentionKernel kernel = AttentionKernel::kFlash;
   FlashGeneration flash = FlashGeneration::k2;
   Fusion fusion = Fusion::kFused;
