@@ -32,7 +32,13 @@ Model model_of(const StepTable& table, const StepRow& row) {
     letters += fmt::format(fmt::runtime(table.letters), row.seq_len);
   }
   std::istringstream none;
-  return read_model(letters, none);
+  Model model = read_model(letters, none);
+  if (table.dropout == 0) return model;
+  for (LayerGroup& group : model.decoder->groups) {
+    group.layer.dropout = table.dropout;
+    if (group.layer.attention) group.layer.attention->dropout = table.dropout;
+  }
+  return model;
 }
 
 TrainRequest request_of(const StepTable& table, const StepRow& row) {
@@ -163,15 +169,6 @@ class Report {
   };
 };
 
-// Dropout of GPT as these runs had it: of attention's weights and behind both halves of a layer.
-Model with_dropout(Model model) {
-  for (LayerGroup& group : model.decoder->groups) {
-    group.layer.dropout = 0.1;
-    if (group.layer.attention) group.layer.attention->dropout = 0.1;
-  }
-  return model;
-}
-
 void print_memory() {
   TextTable table{
       {
@@ -187,7 +184,7 @@ void print_memory() {
   for (const MemoryRow& row : kKorthikantiMemory) {
     const StepRow step{row.name, row.model, row.seq_len, row.devices, row.batch, row.plan, 0};
     const StepTable& settings = kStepTables[0];
-    const Trainer trainer(with_dropout(model_of(settings, step)), request_of(settings, step));
+    const Trainer trainer(model_of(settings, step), request_of(settings, step));
     const TrainMemory memory = trainer.estimate(parse_train_plan(row.plan)).memory;
     constexpr double kGib = 1024.0 * 1024 * 1024;
     const double states = (memory.parameters + memory.gradients + memory.optimizer) / kGib;

@@ -3,28 +3,37 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <utility>
 
 #include "flopwise/base/error.h"
 
 namespace flopwise {
 namespace {
 
+struct Tile {
+  double m, n, most_rows;  // taken for products of at most so many rows
+};
+constexpr double kAnyRows = 1e300;
+constexpr Tile kTiles[] = {
+    {16,  128, 16      },
+    {32,  128, 32      },
+    {64,  64,  kAnyRows},
+    {64,  128, kAnyRows},
+    {128, 64,  kAnyRows},
+    {128, 128, kAnyRows},
+    {256, 128, kAnyRows},
+};
+
 // How much more than its FLOPs a product costs: whole tiles, dealt out in whole waves.
 double tile_padding(const Efficiency& efficiency, const ProductShape& shape) {
+  if (shape.m <= 1) return 1;
   double least = 0;
-  for (const auto& [tile_m, tile_n] : std::initializer_list<std::pair<double, double>>{
-           {256, 128},
-           {128, 128},
-           {64,  128},
-           {128, 64 },
-           {64,  64 }
-  }) {
-    double tiles = std::ceil(shape.m / tile_m) * std::ceil(shape.n / tile_n) * shape.times;
+  for (const Tile& tile : kTiles) {
+    if (shape.m > tile.most_rows) continue;
+    double tiles = std::ceil(shape.m / tile.m) * std::ceil(shape.n / tile.n) * shape.times;
     if (efficiency.matmul_units > 0) {
       tiles = std::ceil(tiles / efficiency.matmul_units) * efficiency.matmul_units;
     }
-    const double padding = tiles * tile_m * tile_n / (shape.m * shape.n * shape.times);
+    const double padding = tiles * tile.m * tile.n / (shape.m * shape.n * shape.times);
     if (least == 0 || padding < least) least = padding;
   }
   return least;
@@ -84,6 +93,13 @@ double attention_time_s(const Efficiency& efficiency, const AttentionShape& shap
 
 double stream_time_s(const Efficiency& efficiency, double bytes, double bandwidth) {
   return bytes / (efficiency.streaming_fraction * bandwidth) + efficiency.kernel_overhead_s;
+}
+
+double collective_overhead_s(const Efficiency& efficiency, double sent_bytes) {
+  constexpr double kLong = 1 << 20;  // about where NCCL leaves its protocols for short messages
+  const double share = std::min(1.0, sent_bytes / kLong);
+  return efficiency.collective_latency_s +
+         share * (efficiency.collective_overhead_s - efficiency.collective_latency_s);
 }
 
 }  // namespace flopwise

@@ -39,7 +39,8 @@ struct Efficiency {
   double kernel_overhead_s;     // of every kernel
   double link_fraction;         // of the fast links, by large collectives
   double network_fraction;      // of the network
-  double collective_overhead_s;
+  double collective_overhead_s;     // of collectives of a mebibyte and more
+  double collective_latency_s;      // of the shortest
   std::vector<FittedTo> fitted_to;  // a constant that is not among them is not measured
 };
 
@@ -47,7 +48,7 @@ struct EfficiencyConstant {
   std::string_view name;
   double Efficiency::*value;
 };
-inline constexpr std::array<EfficiencyConstant, 13> kEfficiencyConstants = {
+inline constexpr std::array<EfficiencyConstant, 14> kEfficiencyConstants = {
     {
      {"matmul_fraction", &Efficiency::matmul_fraction},
      {"matmul_half_k", &Efficiency::matmul_half_k},
@@ -62,6 +63,7 @@ inline constexpr std::array<EfficiencyConstant, 13> kEfficiencyConstants = {
      {"link_fraction", &Efficiency::link_fraction},
      {"network_fraction", &Efficiency::network_fraction},
      {"collective_overhead_s", &Efficiency::collective_overhead_s},
+     {"collective_latency_s", &Efficiency::collective_latency_s},
      }
 };
 
@@ -78,8 +80,9 @@ struct ProductShape {
 };
 
 // Seconds of a product of this shape at `peak` FLOP/s and `bandwidth` B/s for `bytes`; the slower
-// of the two, and the overhead of a kernel. Tiles of 64 to 256 by 64 to 256, whichever is fastest,
-// those at the edges as slow as whole ones.
+// of the two, and the overhead of a kernel. Tiles of 64 to 256 by 64 to 128, whichever is fastest,
+// those at the edges as slow as whole ones; up to 16 or 32 rows, tiles of as many. A product with
+// one row is a matrix times a vector, which needs no tiles.
 double matmul_time_s(const Efficiency& efficiency, const ProductShape& shape, double peak,
                      double bytes, double bandwidth);
 
@@ -97,5 +100,8 @@ double attention_time_s(const Efficiency& efficiency, const AttentionShape& shap
 
 // Seconds of an elementwise or row operation that moves `bytes`.
 double stream_time_s(const Efficiency& efficiency, double bytes, double bandwidth);
+
+// Seconds that a collective takes besides the time of the bytes that a device sends.
+double collective_overhead_s(const Efficiency& efficiency, double sent_bytes);
 
 }  // namespace flopwise

@@ -1,7 +1,8 @@
 // The constants of every family of chips, each with the rows of kernel_rows.h that it was fitted
 // to. bench/efficiency_fit finds them again and prints the errors; what is not in `fitted_to` is
 // not measured. Units are streaming multiprocessors, of an A100 and an H100 SXM. An A100's network
-// is taken at an H100's fraction, and the generic family is Ampere, rounded, without its waves.
+// is taken at an H100's fraction, the latency of an H100's collectives from an A100's, whose rows
+// alone are without a launch, and the generic family is Ampere, rounded, without its waves.
 #include "flopwise/hardware/efficiency.h"
 
 namespace flopwise {
@@ -22,6 +23,7 @@ const std::vector<Efficiency>& efficiencies() {
        .link_fraction = 0.64,
        .network_fraction = 0.75,
        .collective_overhead_s = 53e-6,
+       .collective_latency_s = 15e-6,
        .fitted_to = {{"matmul_fraction", "a100 products"},
                      {"matmul_half_k", "a100 products"},
                      {"memory_fraction", "a100 products"},
@@ -32,7 +34,8 @@ const std::vector<Efficiency>& efficiencies() {
                      {"flash1_fraction", "a100 flash 1"},
                      {"kernel_overhead_s", "a100 products"},
                      {"link_fraction", "a100 all-reduces"},
-                     {"collective_overhead_s", "a100 all-reduces"}}},
+                     {"collective_overhead_s", "a100 all-reduces"},
+                     {"collective_latency_s", "a100 short all-reduces"}}},
 
       {.family = "NVIDIA Hopper",
        .matmul_units = 132,
@@ -49,6 +52,7 @@ const std::vector<Efficiency>& efficiencies() {
        .link_fraction = 0.79,
        .network_fraction = 0.75,
        .collective_overhead_s = 31e-6,
+       .collective_latency_s = 15e-6,
        .fitted_to = {{"matmul_fraction", "h100 products"},
                      {"memory_fraction", "h100 products"},
                      {"streaming_fraction", "h100 streams"},
@@ -74,9 +78,10 @@ const std::vector<Efficiency>& efficiencies() {
        .link_fraction = 0.85,
        .network_fraction = 0.7,
        .collective_overhead_s = 5e-6,
+       .collective_latency_s = 5e-6,
        .fitted_to = {{"matmul_fraction", "tpu products"},
                      {"matmul_half_k", "tpu products"},
-                     {"kernel_overhead_s", "tpu small products"}}},
+                     {"kernel_overhead_s", "tpu small products"}}   },
 
       {.family = "generic",
        .matmul_fraction = 0.75,
@@ -90,7 +95,8 @@ const std::vector<Efficiency>& efficiencies() {
        .link_fraction = 0.7,
        .network_fraction = 0.7,
        .collective_overhead_s = 25e-6,
-       .fitted_to = {}}
+       .collective_latency_s = 15e-6,
+       .fitted_to = {}     }
   };
   return kAll;
 }

@@ -102,18 +102,20 @@ inline std::vector<KernelFitRow> kernel_fit_rows() {
   for (const StreamRow& row : kStreamRows) add_stream(rows, row);
   for (const AttentionRow& row : kAttentionRows) add_attention(rows, row);
   for (const AllReduceRow& row : kAllReduceRows) {
-    rows.push_back({group_of(row.chip, "a100 all-reduces", "h100 all-reduces"), row.us * 1e-6,
-                    [row](const Efficiency& efficiency) {
+    const std::string_view group = row.bytes < 1 << 20
+                                       ? "a100 short all-reduces"
+                                       : group_of(row.chip, "a100 all-reduces", "h100 all-reduces");
+    rows.push_back({group, row.us * 1e-6, [row](const Efficiency& efficiency) {
                       const double sent = 2 * (row.ranks - 1) / row.ranks * row.bytes;
-                      return sent /
-                                 (efficiency.link_fraction * peaks_of(row.chip).link_bytes_per_s) +
-                             efficiency.collective_overhead_s;
+                      return collective_overhead_s(efficiency, sent) +
+                             sent /
+                                 (efficiency.link_fraction * peaks_of(row.chip).link_bytes_per_s);
                     }});
   }
   for (const SendRow& row : kSendRows) {
     rows.push_back({"h100 sends", row.us * 1e-6, [row](const Efficiency& efficiency) {
-                      return row.bytes / (efficiency.network_fraction * row.peak) +
-                             efficiency.collective_overhead_s;
+                      return collective_overhead_s(efficiency, row.bytes) +
+                             row.bytes / (efficiency.network_fraction * row.peak);
                     }});
   }
   return rows;

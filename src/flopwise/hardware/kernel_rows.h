@@ -6,7 +6,8 @@
 // so only those that take at least three times the 30 us of the smallest product and 17 times the
 // least launch of a stream (256 MB). Attention: FlashAttention-2 (arXiv 2307.08691, figures 4 to 7,
 // forward and backward) and FlashAttention-3 (arXiv 2407.08608, figure 5, forward only), 16,384
-// tokens, 2,048 hidden. All-reduces: Vidur (data/profiling/network) and LLMCompass. TPUs:
+// tokens, 2,048 hidden. All-reduces: Vidur (data/profiling/network) and LLMCompass, those below a
+// mebibyte LLMCompass alone, since Vidur's are mostly a launch. TPUs:
 // AI-Hypercomputer/tpu-recipes @c8cfe2f, microbenchmarks.
 #pragma once
 
@@ -236,6 +237,23 @@ inline constexpr AllReduceRow kAllReduceRows[] = {
     {KernelChip::kA100, 8, 16777216, 274},
     {KernelChip::kA100, 8, 33554432, 411},
     {KernelChip::kA100, 8, 67108864, 675},
+    {KernelChip::kA100, 4, 8, 12.5},
+    {KernelChip::kA100, 4, 16, 13.9},
+    {KernelChip::kA100, 4, 32, 12.4},
+    {KernelChip::kA100, 4, 64, 13.2},
+    {KernelChip::kA100, 4, 128, 12.3},
+    {KernelChip::kA100, 4, 256, 12.4},
+    {KernelChip::kA100, 4, 512, 13.1},
+    {KernelChip::kA100, 4, 1024, 13},
+    {KernelChip::kA100, 4, 2048, 15.1},
+    {KernelChip::kA100, 4, 4096, 15.2},
+    {KernelChip::kA100, 4, 8192, 16},
+    {KernelChip::kA100, 4, 16384, 17.4},
+    {KernelChip::kA100, 4, 32768, 20},
+    {KernelChip::kA100, 4, 65536, 22.9},
+    {KernelChip::kA100, 4, 131072, 28.7},
+    {KernelChip::kA100, 4, 262144, 35.9},
+    {KernelChip::kA100, 4, 524288, 47.3},
     {KernelChip::kA100, 4, 1048576, 60.8},
     {KernelChip::kA100, 4, 2097152, 66.4},
     {KernelChip::kA100, 4, 4194304, 84.8},

@@ -373,8 +373,9 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
     if (move.of_parameter) {
       pass.overlappable_s += time;
     } else {
-      pass.blocking_s += time + rates.efficiency->collective_overhead_s;
-      if (move.in_attention) pass.hidden_s += time + rates.efficiency->collective_overhead_s;
+      const double all = time + collective_overhead_s(*rates.efficiency, sent.total());
+      pass.blocking_s += all;
+      if (move.in_attention) pass.hidden_s += all;
     }
   }
   for (std::size_t i = 0; i < result.passes.size(); ++i) {

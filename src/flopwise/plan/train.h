@@ -214,7 +214,10 @@ class Trainer {
   std::int64_t layers_ = 0;
   std::int64_t kv_heads_ = 0;
   std::int64_t experts_ = 0;
-  double usable_memory_ = 0;      // 0: the chip's memory is not known
+  double usable_memory_ = 0;  // 0: the chip's memory is not known
+  // A gradient on the wire and as an update reads it: as the recipe keeps it, or where it keeps
+  // none in the type of the computation.
+  Rational gradient_bytes_;
   double optimizer_traffic_ = 0;  // bytes a parameter that an update reads and writes
   Rational model_flops_;
   mutable std::map<Structure, std::unique_ptr<Blocks>> blocks_;

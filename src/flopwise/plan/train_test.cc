@@ -64,6 +64,17 @@ TEST(Train, DpReducesEveryGradientOnce) {
   EXPECT_EQ(four.micro_batches, 2);
 }
 
+// A recipe that counts no gradients in memory sends them all the same, in bf16.
+TEST(Train, GradientsTravelWhereNoneAreKept) {
+  TrainRequest request = request_of(4, 8);
+  request.recipe = parse_recipe("book");
+  TrainPlan plan;
+  plan.mesh = parse_parallelism("dp=4");
+  const TrainEstimate four = Trainer(model_of(kDense), request).estimate(plan);
+  EXPECT_EQ(four.memory.gradients, 0);
+  EXPECT_EQ(wire(four, ParallelAxis::kDp), 2 * 2 * kParameters * 3 / 4);
+}
+
 TEST(Train, ZeroShardsStatesOverDp) {
   TrainPlan plan;
   plan.zero = 1;
