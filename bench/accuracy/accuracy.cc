@@ -91,7 +91,7 @@ std::optional<Judged> judge(const StepTable& table, const StepRow& row) {
   return best;
 }
 
-Judged judge(const DecodeRow& row) {
+Judged judge(const DecodeTable& table, const DecodeRow& row) {
   ServeRequest request;
   request.hardware = read_hardware(row.chip).hardware;
   request.devices = row.devices;
@@ -103,7 +103,15 @@ Judged judge(const DecodeRow& row) {
   plan.batch = row.batch;
   if (request.hardware.vendor == "Apple") request.dtype = "fp16";
   const Server server(find_model(row.model), request);
-  return {row.name, row.measured, server.estimate(plan).decode.time_s};
+  const ServeEstimate estimate = server.estimate(plan);
+  TimeRange time = estimate.decode.time_s;
+  if (table.prefills_between) {
+    const double prompts = static_cast<double>(row.batch) / row.output;
+    time.lower += prompts * estimate.prefill.time_s.lower;
+    time.expected += prompts * estimate.prefill.time_s.expected;
+    time.upper += prompts * estimate.prefill.time_s.upper;
+  }
+  return {row.name, row.measured, time};
 }
 
 double median(std::vector<double> values) {
@@ -181,11 +189,14 @@ void print_memory() {
        {"error"},
        }
   };
+  StepTable settings = kStepTables[0];
+  settings.letters = kGptLayers;
   for (const MemoryRow& row : kKorthikantiMemory) {
     const StepRow step{row.name, row.model, row.seq_len, row.devices, row.batch, row.plan, 0};
-    const StepTable& settings = kStepTables[0];
     const Trainer trainer(model_of(settings, step), request_of(settings, step));
-    const TrainMemory memory = trainer.estimate(parse_train_plan(row.plan)).memory;
+    TrainPlan plan = parse_train_plan(row.plan);
+    plan.remat = parse_remat(row.remat);
+    const TrainMemory memory = trainer.estimate(plan).memory;
     constexpr double kGib = 1024.0 * 1024 * 1024;
     const double states = (memory.parameters + memory.gradients + memory.optimizer) / kGib;
     const double activations = memory.activations / kGib;
@@ -212,7 +223,7 @@ void print_all(bool with_rows) {
   }
   for (const DecodeTable& table : kDecodeTables) {
     std::vector<Judged> judged;
-    for (const DecodeRow& row : table.rows) judged.push_back(judge(row));
+    for (const DecodeRow& row : table.rows) judged.push_back(judge(table, row));
     report.add(table.name, judged);
   }
   report.print(with_rows);

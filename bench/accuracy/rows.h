@@ -31,6 +31,7 @@ struct MemoryRow {
   const char* model;
   int seq_len, devices, batch;
   const char* plan;
+  const char* remat;
   double states, activations;  // parameters, gradients and optimizer; saved for backward
 };
 

@@ -35,6 +35,8 @@ inline constexpr char kGpt[] = ",gated=0,norm=layer,tied=1,positions={},bias=1";
 // MPT has no biases. Its harness ran the Triton kernel of the first FlashAttention by default
 // (submit_benchmarks.py of 2023: --attn_impl, default triton; sweep.sh names no other).
 inline constexpr char kMpt[] = ",gated=0,norm=layer,tied=1,positions={},bias=0";
+// The layers of Korthikanti's GPT alone.
+inline constexpr char kGptLayers[] = ",gated=0,norm=layer,tied=1,bias=1";
 inline constexpr char kA100[] = "A100-SXM4-80GB";
 inline constexpr char kH100[] = "H100-SXM5-80GB";
 
@@ -96,28 +98,28 @@ inline const StepTable kStepTables[] = {
      .chip = kA100,
      .letters = kMpt,
      .recipe = "fp32",
-     .flash = "1"                                                   },
+     .flash = "1"},
     {.name = "MosaicML LLM-Foundry, A100-40GB",
      .rows = kMosaicA100Gib40,
      .unit = Unit::kSeconds,
      .chip = "A100-SXM4-40GB",
      .letters = kMpt,
      .recipe = "fp32",
-     .flash = "1"                                                    },
+     .flash = "1"},
     {.name = "MosaicML LLM-Foundry, H100",
      .rows = kMosaicH100,
      .unit = Unit::kSeconds,
      .chip = kH100,
      .letters = kMpt,
      .recipe = "fp32",
-     .flash = "1"                                                    },
+     .flash = "1"},
     {.name = "fms-fsdp",
      .rows = kFms,
      .unit = Unit::kTokensPerDevice,
      .chip = nullptr,
      .letters = nullptr,
      .recipe = "fp32",
-     .fusion = "fused"                                                    },
+     .fusion = "fused"},
     {.name = "Llama 3, table 4, T 8192",
      .rows = kLlama3,
      .unit = Unit::kTflopsPerDevice,
@@ -148,39 +150,42 @@ inline const StepTable kStepTables[] = {
      .chip = kH100,
      .letters = nullptr,
      .recipe = "megatron",
-     .flash = "3"                                                       },
+     .flash = "3"},
     {.name = "MaxText, v5e",
      .rows = kMaxTextV5e,
      .unit = Unit::kTflopsPerDevice,
      .chip = nullptr,
      .letters = nullptr,
      .recipe = "maxtext",
-     .fusion = "fused"                                      },
+     .fusion = "fused"},
     {.name = "MaxText, v5p",
      .rows = kMaxTextV5p,
      .unit = Unit::kTflopsPerDevice,
      .chip = nullptr,
      .letters = nullptr,
      .recipe = "maxtext",
-     .fusion = "fused"                                      },
+     .fusion = "fused"},
     {.name = "MaxText, v4",
      .rows = kMaxTextV4,
      .unit = Unit::kTflopsPerDevice,
      .chip = nullptr,
      .letters = nullptr,
      .recipe = "maxtext",
-     .fusion = "fused"                                      },
+     .fusion = "fused"},
 };
 
 struct DecodeTable {
   const char* name;
   std::span<const DecodeRow> rows;
+  // New requests keep coming: for each sequence that ends another prompt is read, between two
+  // steps.
+  bool prefills_between = false;
 };
 inline const DecodeTable kDecodeTables[] = {
-    {"gpt-fast, decoding",               kGptFast      },
-    {"gpt-fast, decoding, MI250X",       kGptFastMi250x},
-    {"llama.cpp q4_0, decoding, Apple",  kLlamaCpp     },
-    {"vLLM, Llama-3.1-70B on 8 TPU v6e", kVllmTpu      },
+    {"gpt-fast, decoding", kGptFast},
+    {"gpt-fast, decoding, MI250X", kGptFastMi250x},
+    {"llama.cpp q4_0, decoding, Apple", kLlamaCpp},
+    {"vLLM, Llama-3.1-70B on 8 TPU v6e", kVllmTpu, true},
 };
 
 }  // namespace flopwise

@@ -257,6 +257,78 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   return *this;
 }
 
+namespace {
+
+// Products that frameworks run as one: of the same activations with matrices that lie side by side
+// (queries, keys and values; gate and up), of the same activations with what their gradients are,
+// and those whose results backward adds up (the gradient of such activations).
+class MergedProducts {
+ public:
+  explicit MergedProducts(const Graph& graph) : graph_(graph) {}
+
+  // The kernel of an earlier product that this operation belongs to, or -1. `kernels`: of all
+  // operations before it; a second product that a sum merges moves to the kernel of the first.
+  OpId kernel_of(OpId id, std::vector<OpId>& kernels) const {
+    const Op& op = this->op(id);
+    if (is_weight_product(op)) return kernel_of_sibling(id, kernels);
+    const auto* map = std::get_if<Map>(&op.kind);
+    if (map == nullptr || op.pass != Pass::kBackward || op.inputs.size() != 2) return -1;
+    if (graph_.tensor(op.outputs[0]).role != Role::kGradient) return -1;
+    const OpId first = producer_before(graph_, op.inputs[0], id);
+    const OpId second = producer_before(graph_, op.inputs[1], id);
+    if (first < 0 || second < 0) return -1;
+    const OpId kernel = kernels[static_cast<std::size_t>(first)];
+    const OpId other = kernels[static_cast<std::size_t>(second)];
+    if (!is_weight_product(this->op(kernel)) || !is_weight_product(this->op(other))) return -1;
+    std::replace(kernels.begin(), kernels.begin() + id, other, kernel);
+    return kernel;
+  }
+
+ private:
+  const Op& op(OpId id) const { return graph_.ops()[static_cast<std::size_t>(id)]; }
+  // A parameter, or one that a collective gathered.
+  bool is_parameter(TensorId id) const {
+    if (graph_.tensor(id).role == Role::kParameter) return true;
+    for (const Op& op : graph_.ops()) {
+      if (!std::holds_alternative<Collective>(op.kind) || !contains(op.outputs, id)) continue;
+      return is_parameter(op.inputs[0]);
+    }
+    return false;
+  }
+
+  bool is_weight_product(const Op& op) const {
+    const auto* contraction = std::get_if<Contraction>(&op.kind);
+    return contraction != nullptr && contraction->op_class == OpClass::kMatmul &&
+           contraction->routed_axis.empty() && op.region == kNoRegion && op.inputs.size() == 2;
+  }
+
+  OpId kernel_of_sibling(OpId id, const std::vector<OpId>& kernels) const {
+    const Op& product = op(id);
+    for (OpId i = 0; i < id; ++i) {
+      const Op& other = op(i);
+      if (other.pass == product.pass && is_weight_product(other) && are_siblings(other, product)) {
+        return kernels[static_cast<std::size_t>(i)];
+      }
+    }
+    return -1;
+  }
+
+  // The same activations in the same place, and both times a matrix or both times a gradient.
+  bool are_siblings(const Op& a, const Op& b) const {
+    for (const std::size_t shared : {0, 1}) {
+      const std::size_t rest = 1 - shared;
+      if (is_parameter(a.inputs[shared]) || is_parameter(b.inputs[shared])) continue;
+      if (graph_.storage_of(a.inputs[shared]) != graph_.storage_of(b.inputs[shared])) continue;
+      if (is_parameter(a.inputs[rest]) == is_parameter(b.inputs[rest])) return true;
+    }
+    return false;
+  }
+
+  const Graph& graph_;
+};
+
+}  // namespace
+
 std::vector<OpId> kernels_of(const Graph& graph, Fusion fusion) {
   const std::vector<Op>& ops = graph.ops();
   std::vector<OpId> kernels(ops.size());
@@ -272,15 +344,20 @@ std::vector<OpId> kernels_of(const Graph& graph, Fusion fusion) {
       if (continues) kernels[i] = kernels[i - 1];
       continue;
     }
-    if (!is_elementwise(ops[i].kind)) continue;
-    if (fusion == Fusion::kEager && !is_bias_of_product(graph, ops[i], id)) continue;
+    const OpId merged =
+        fusion == Fusion::kEager ? MergedProducts(graph).kernel_of(id, kernels) : -1;
+    if (merged >= 0) kernels[i] = merged;
+    if (merged >= 0 || !is_elementwise(ops[i].kind)) continue;
     // The kernel that starts last among those that make an operand: all others are done by then.
     OpId latest = -1;
     for (const TensorId input : ops[i].inputs) {
       const OpId producer = producer_before(graph, input, id);
       if (producer >= 0) latest = std::max(latest, kernels[static_cast<std::size_t>(producer)]);
     }
-    if (latest >= 0) kernels[i] = latest;
+    if (latest < 0) continue;
+    const bool is_chain = is_elementwise(ops[static_cast<std::size_t>(latest)].kind);
+    if (fusion == Fusion::kEager && !is_chain && !is_bias_of_product(graph, ops[i], id)) continue;
+    kernels[i] = latest;
   }
   return kernels;
 }

@@ -3,9 +3,11 @@
 // Each kernel reads its inputs once and writes its outputs once. Unfused, every operation is a
 // kernel. Fused (the default), attention is one kernel and elementwise operations ride on the
 // latest producer of an operand, so what only they exchange never reaches memory. Eager, as in a
-// framework that compiles nothing, attention is one kernel, a product adds its bias, every other
-// elementwise operation is a kernel of its own, and the loss is taken in fp32, step by step. A
-// tensor is written if another kernel reads it, or if the backward pass will and it is saved.
+// framework that compiles nothing but has hand-written kernels: attention is one kernel, a product
+// adds its bias, products of the same activations are one (queries, keys and values; gate and up),
+// elementwise operations in a row are one kernel (bias, dropout and sum; an
+// activation times its gate), and the loss is taken in fp32, step by step. A tensor is written if
+// another kernel reads it, or if the backward pass will and it is saved.
 #pragma once
 
 #include <vector>

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,9 +71,11 @@ TEST(Traffic, FusedElementwiseWorkRidesOnItsProducer) {
             (std::vector<std::string>{parse_expr("2*B*F + D*F + 4*B*D").str(), "0", "0"}));
 }
 
-// Eager, an activation and a sum are kernels of their own; a bias is added by its product.
+// Eager, an activation and the sum behind it are one kernel, apart from the product; a bias is
+// added by its product.
 TEST(Traffic, EagerOnlyABiasRidesOnItsProduct) {
-  EXPECT_EQ(totals(residual_layer(), Fusion::kEager), totals(residual_layer(), Fusion::kUnfused));
+  EXPECT_EQ(totals(residual_layer(), Fusion::kEager),
+            (std::vector<std::string>{parse_expr("2*B*F + D*F + 2*B*D").str(), "6*B*D", "0"}));
   Graph graph;
   const TensorId x = graph.add_tensor({
       "x", {axis("B"), axis("F")},
@@ -102,6 +105,52 @@ TEST(Traffic, EagerOnlyABiasRidesOnItsProduct) {
   graph.outputs = {y};
   EXPECT_EQ(totals(graph, Fusion::kEager),
             (std::vector<std::string>{parse_expr("2*B*F + D*F + D + 2*B*D").str(), "0"}));
+}
+
+// Eager, queries and keys are one product, in each direction: x is read once, and what backward
+// adds up never reaches memory in parts.
+TEST(Traffic, EagerProductsOfTheSameActivationsAreOne) {
+  Graph graph;
+  const TensorId x = graph.add_tensor({
+      "x", {axis("B"), axis("D")},
+       Role::kInput
+  });
+  const TensorId wq = graph.add_tensor({
+      "wq", {axis("D"), axis("N")},
+       Role::kParameter, Element::kWeight
+  });
+  const TensorId wk = graph.add_tensor({
+      "wk", {axis("D"), axis("K")},
+       Role::kParameter, Element::kWeight
+  });
+  const TensorId q = graph.add_tensor({
+      "q", {axis("B"), axis("N")}
+  });
+  const TensorId k = graph.add_tensor({
+      "k", {axis("B"), axis("K")}
+  });
+  graph.add_op({
+      "q", Contraction{},
+       {x, wq},
+       {q}
+  });
+  graph.add_op({
+      "k", Contraction{},
+       {x, wk},
+       {k}
+  });
+  graph.outputs = {q, k};
+  EXPECT_EQ(totals(graph, Fusion::kFused)[1], parse_expr("2*B*D + D*K + 2*B*K").str());
+  const std::string both = parse_expr("2*B*D + D*N + D*K + 2*B*N + 2*B*K").str();
+  EXPECT_EQ(totals(graph, Fusion::kEager), (std::vector<std::string>{both, "0"}));
+
+  const Graph trained = rematerialise(differentiate(graph), parse_remat("none"), true);
+  const std::vector<OpId> kernels = kernels_of(trained, Fusion::kEager);
+  std::set<OpId> backward;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (trained.ops()[i].pass == Pass::kBackward) backward.insert(kernels[i]);
+  }
+  EXPECT_EQ(backward.size(), 2u);  // gradients of x, added up, and of both matrices
 }
 
 // Eager, n logits in bf16: forward 2 bytes read, 4 written as fp32, 4 read, 4 of log-probabilities

@@ -23,7 +23,7 @@ const std::vector<Efficiency>& efficiencies() {
        .link_fraction = 0.64,
        .network_fraction = 0.75,
        .collective_overhead_s = 53e-6,
-       .collective_latency_s = 15e-6,
+       .collective_latency_s = 14e-6,
        .fitted_to = {{"matmul_fraction", "a100 products"},
                      {"matmul_half_k", "a100 products"},
                      {"memory_fraction", "a100 products"},
@@ -52,7 +52,7 @@ const std::vector<Efficiency>& efficiencies() {
        .link_fraction = 0.79,
        .network_fraction = 0.75,
        .collective_overhead_s = 31e-6,
-       .collective_latency_s = 15e-6,
+       .collective_latency_s = 14e-6,
        .fitted_to = {{"matmul_fraction", "h100 products"},
                      {"memory_fraction", "h100 products"},
                      {"streaming_fraction", "h100 streams"},
@@ -95,7 +95,7 @@ const std::vector<Efficiency>& efficiencies() {
        .link_fraction = 0.7,
        .network_fraction = 0.7,
        .collective_overhead_s = 25e-6,
-       .collective_latency_s = 15e-6,
+       .collective_latency_s = 14e-6,
        .fitted_to = {}     }
   };
   return kAll;

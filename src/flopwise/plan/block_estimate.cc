@@ -49,6 +49,18 @@ ProductAxes product_axes(const Graph& graph, const Op& op) {
   return axes;
 }
 
+// What a kernel's further product adds to its shape: columns (or rows) where both read the same
+// activations, a longer sum where their results are added up.
+void add_product(ProductAxes& all, const ProductAxes& more, const Op& first, const Op& op) {
+  if (op.inputs[0] == first.inputs[0]) {
+    all.n += more.n;
+  } else if (op.inputs[1] == first.inputs[1]) {
+    all.m += more.m;
+  } else {
+    all.k += more.k;
+  }
+}
+
 }  // namespace
 
 ChipRates rates_of(const Hardware& hardware, const std::string& dtype,
@@ -181,6 +193,8 @@ void BlockModel::add_kernels(const Graph& graph, Fusion fusion, const ElementTyp
     Expr bytes = 0;
     kernel.pass = graph.ops()[static_cast<std::size_t>(home_of_kernel(graph, leads, lead))].pass;
     bool has_shape = false;
+    const Op* first = nullptr;
+    ProductAxes shape;
     for (const OpId id : ops) {
       const Op& op = graph.ops()[static_cast<std::size_t>(id)];
       const Work work = work_of(graph, op);
@@ -202,14 +216,20 @@ void BlockModel::add_kernels(const Graph& graph, Fusion fusion, const ElementTyp
         }
         kernel.width = compile(axes.k)(std::vector<double>(variables_.size(), 1.0));
         has_shape = true;
+      } else if (!fused && first != nullptr) {
+        add_product(shape, axes, *first, op);
       } else if (!fused && !has_shape) {
         kernel.kind = KernelKind::kProduct;
-        kernel.m = compile(axes.m);
-        kernel.n = compile(axes.n);
-        kernel.k = compile(axes.k);
-        kernel.times = compile(axes.times);
+        first = &op;
+        shape = axes;
         has_shape = true;
       }
+    }
+    if (first != nullptr) {
+      kernel.m = compile(shape.m);
+      kernel.n = compile(shape.n);
+      kernel.k = compile(shape.k);
+      kernel.times = compile(shape.times);
     }
     kernel.matrix_flops = compile(matrix);
     kernel.vector_flops = compile(vector);

@@ -64,6 +64,25 @@ TEST(Train, DpReducesEveryGradientOnce) {
   EXPECT_EQ(four.micro_batches, 2);
 }
 
+// Products in fp8, twice the peak of bf16, and attention as before; bytes stay.
+TEST(Train, ProductsInATypeOfTheirOwn) {
+  TrainRequest request = request_of(1, 4, 4096);
+  TrainPlan plan;
+  const TrainEstimate bf16 = Trainer(model_of(kDense), request).estimate(plan);
+  request.matmul_dtype = "fp8";
+  const TrainEstimate fp8 = Trainer(model_of(kDense), request).estimate(plan);
+  const double times = peak_flops_per_s(request.hardware, "fp8").to_double() /
+                       peak_flops_per_s(request.hardware, "bf16").to_double();
+  EXPECT_GT(times, 1.9);
+  EXPECT_DOUBLE_EQ(fp8.bound.matrix_s, bf16.bound.matrix_s / times);
+  EXPECT_EQ(fp8.bound.memory_s, bf16.bound.memory_s);
+  EXPECT_EQ(fp8.memory.total(), bf16.memory.total());
+  request.flash = FlashGeneration::k3;
+  const TrainEstimate flash3 = Trainer(model_of(kDense), request).estimate(plan);
+  EXPECT_LT(flash3.step_time_s.expected, fp8.step_time_s.expected);
+  EXPECT_EQ(flash3.step_time_s.lower, fp8.step_time_s.lower);
+}
+
 // A recipe that counts no gradients in memory sends them all the same, in bf16.
 TEST(Train, GradientsTravelWhereNoneAreKept) {
   TrainRequest request = request_of(4, 8);
