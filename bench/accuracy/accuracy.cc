@@ -140,19 +140,28 @@ class Report {
                      fmt::format("{:+.1f} %", 100 * each.error())});
     }
     if (errors.empty()) return;
-    tables_.add_row({table, std::to_string(errors.size()), format_percent(mean(errors)),
+    all_errors_.insert(all_errors_.end(), errors.begin(), errors.end());
+    all_signed_.insert(all_signed_.end(), signed_errors.begin(), signed_errors.end());
+    all_bounds_.insert(all_bounds_.end(), bounds.begin(), bounds.end());
+    add_line(table, errors, signed_errors, bounds);
+  }
+  void print(bool with_rows) {
+    add_line("all", all_errors_, all_signed_, all_bounds_);
+    std::fputs(tables_.str().c_str(), stdout);
+    if (with_rows) std::fputs(("\n" + rows_.str()).c_str(), stdout);
+  }
+
+ private:
+  void add_line(const std::string& name, const std::vector<double>& errors,
+                const std::vector<double>& signed_errors, const std::vector<double>& bounds) {
+    tables_.add_row({name, std::to_string(errors.size()), format_percent(mean(errors)),
                      format_percent(median(errors)),
                      format_percent(*std::max_element(errors.begin(), errors.end())),
                      fmt::format("{:+.1f} %", 100 * mean(signed_errors)),
                      fmt::format("{:.2f}", median(bounds)),
                      fmt::format("{:.2f}", *std::max_element(bounds.begin(), bounds.end()))});
   }
-  void print(bool with_rows) const {
-    std::fputs(tables_.str().c_str(), stdout);
-    if (with_rows) std::fputs(("\n" + rows_.str()).c_str(), stdout);
-  }
-
- private:
+  std::vector<double> all_errors_, all_signed_, all_bounds_;
   TextTable tables_{
       {
        {"table", Align::kLeft},
