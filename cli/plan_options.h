@@ -25,7 +25,9 @@ struct TrainOptions {
   std::string micro_batch, remat, interleave, zero, sort, top, why;
   std::string recipe = "megatron";
   std::string dtype = "bf16";
+  std::string matmul_dtype;
   std::string kernel = "flash";
+  std::string flash = "2";
   std::string fusion = "fused";
   std::string convention = "exact";
   std::string schedule = "1f1b";

@@ -115,10 +115,19 @@ PlanKind kind_of(const PlanOptions& options) {
 
 // An option of the other mode would change nothing.
 void refuse_other_mode(const CLI::App& command, PlanKind kind) {
-  constexpr const char* kTrain[] = {"--batch-tokens",    "--seq",    "--micro-batch",
-                                    "--remat",           "--zero",   "--recipe",
-                                    "--interleave",      "--fusion", "--sequence-parallel",
-                                    "--attention-kernel"};
+  constexpr const char* kTrain[] = {"--batch-tokens",
+                                    "--seq",
+                                    "--micro-batch",
+                                    "--remat",
+                                    "--zero",
+                                    "--recipe",
+                                    "--interleave",
+                                    "--fusion",
+                                    "--sequence-parallel",
+                                    "--attention-kernel",
+                                    "--matmul-dtype",
+                                    "--flash",
+                                    "--schedule"};
   constexpr const char* kServe[] = {"--prompt", "--output", "--weights", "--kv",
                                     "--mla",    "--ttft",   "--tpot"};
   const auto refuse = [&](const auto& names, const char* mode) {

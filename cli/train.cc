@@ -50,7 +50,9 @@ TrainRequest train_request(const TrainOptions& options, const Model& model) {
   if (!options.tokens.empty()) request.tokens = tokens_of(options.tokens);
   request.recipe = parse_recipe(options.recipe);
   request.dtype = options.dtype;
+  request.matmul_dtype = options.matmul_dtype;
   request.kernel = parse_attention_kernel(options.kernel);
+  request.flash = parse_flash_generation(options.flash);
   request.fusion = parse_fusion(options.fusion);
   request.convention = options.convention;
   request.price_usd_per_hour = price_of(options.price);
@@ -138,7 +140,11 @@ void add_train_options(CLI::App& command, TrainOptions& options) {
          "Bytes a parameter: megatron (2+4+12), zero, book, maxtext, fp32, or such as 2+4+12",
          "NAME");
   option("--dtype", options.dtype, "Element type of the computation", "TYPE");
+  option("--matmul-dtype", options.matmul_dtype,
+         "Element type of matrix products where they have their own, such as fp8", "TYPE");
   option("--attention-kernel", options.kernel, "flash or plain", "KERNEL");
+  option("--flash", options.flash,
+         "1, 2 or 3: the generation of FlashAttention whose speed is expected", "GENERATION");
   option("--fusion", options.fusion, "fused, eager or unfused: what goes through memory", "FUSION");
 }
 

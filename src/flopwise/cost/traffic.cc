@@ -1,7 +1,5 @@
 #include "flopwise/cost/traffic.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -11,24 +9,17 @@
 namespace flopwise {
 namespace {
 
-bool is_elementwise(const OpKind& kind) {
-  return std::holds_alternative<Map>(kind) || std::holds_alternative<Rotary>(kind) ||
-         std::holds_alternative<Dropout>(kind) || std::holds_alternative<Relabel>(kind) ||
-         std::holds_alternative<CacheAppend>(kind) || std::holds_alternative<Broadcast>(kind);
-}
-
-// The last operation before `before`, of the same pass, that makes the tensor.
-OpId producer_before(const Graph& graph, TensorId tensor, OpId before) {
-  const std::vector<Op>& ops = graph.ops();
-  const TensorId storage = graph.storage_of(tensor);
-  for (OpId i = before - 1; i >= 0; --i) {
-    const Op& op = ops[static_cast<std::size_t>(i)];
-    if (op.pass != ops[static_cast<std::size_t>(before)].pass) continue;
-    for (const TensorId output : op.outputs) {
-      if (output == storage) return i;
-    }
-  }
-  return -1;
+// What an eager loss moves besides the logits it reads and their gradient. Frameworks take it in
+// fp32 (torch.autocast's list of fp32 operations; Megatron's vocab_parallel_cross_entropy of
+// logits.float()). Forward: logits as fp32 written and read, their log-probabilities written.
+// Backward: log-probabilities read in place of logits, their gradient filled and read, the gradient
+// of fp32 logits written and read.
+Expr fp32_loss_bytes(const Graph& graph, const Op& op, const ElementTypes& types) {
+  const bool is_forward = std::holds_alternative<CrossEntropy>(op.kind);
+  if (!is_forward && !std::holds_alternative<CrossEntropyBackward>(op.kind)) return 0;
+  const Tensor& logits = graph.tensor(op.inputs.at(0));
+  if (is_forward) return elements(logits) * 3 * 4;
+  return elements(logits) * (5 * 4 - bytes_per_element(logits.element, types));
 }
 
 // A view of memory: who owns it, and the axes under which an operation sees it.
@@ -46,7 +37,7 @@ bool owns(const std::vector<View>& views, TensorId storage) {
 class TrafficCounter {
  public:
   TrafficCounter(const Graph& graph, Fusion fusion, const ElementTypes& types)
-      : graph_(graph), types_(types), kernels_(kernels_of(graph, fusion)) {}
+      : graph_(graph), fusion_(fusion), types_(types), kernels_(kernels_of(graph, fusion)) {}
 
   std::vector<Traffic> count() const {
     std::vector<Traffic> traffic(graph_.ops().size());
@@ -54,6 +45,9 @@ class TrafficCounter {
       if (kernels_[lead] != static_cast<OpId>(lead)) continue;
       const OpId home = home_of_kernel(graph_, kernels_, static_cast<OpId>(lead));
       traffic[static_cast<std::size_t>(home)] = kernel_traffic(static_cast<OpId>(lead));
+      if (fusion_ != Fusion::kEager) continue;
+      traffic[static_cast<std::size_t>(home)].activations +=
+          fp32_loss_bytes(graph_, op(static_cast<OpId>(lead)), types_);
     }
     return traffic;
   }
@@ -194,18 +188,12 @@ class TrafficCounter {
   }
 
   const Graph& graph_;
+  Fusion fusion_;
   const ElementTypes& types_;
   std::vector<OpId> kernels_;
 };
 
 }  // namespace
-
-Fusion parse_fusion(std::string_view text) {
-  if (text == "fused") return Fusion::kFused;
-  if (text == "eager") return Fusion::kEager;
-  if (text == "unfused") return Fusion::kUnfused;
-  throw UserError(fmt::format("--fusion: expected fused, eager or unfused, got {}", quoted(text)));
-}
 
 Expr bytes_per_element(Element element, const ElementTypes& types) {
   switch (element) {
@@ -229,55 +217,6 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   activations += other.activations;
   kv_cache += other.kv_cache;
   return *this;
-}
-
-std::vector<OpId> kernels_of(const Graph& graph, Fusion fusion) {
-  const std::vector<Op>& ops = graph.ops();
-  std::vector<OpId> kernels(ops.size());
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    const OpId id = static_cast<OpId>(i);
-    kernels[i] = id;
-    if (fusion == Fusion::kUnfused) continue;
-    if (i > 0 && ops[i].region != kNoRegion) {
-      // A recomputed and an original run of the same region are two kernels.
-      const bool continues =
-          ops[i - 1].region == ops[i].region &&
-          (ops[i - 1].pass == ops[i].pass || graph.region(ops[i].region).pass == Pass::kBackward);
-      if (continues) kernels[i] = kernels[i - 1];
-      continue;
-    }
-    if (fusion == Fusion::kEager || !is_elementwise(ops[i].kind)) continue;
-    // The kernel that starts last among those that make an operand: all others are done by then.
-    OpId latest = -1;
-    for (const TensorId input : ops[i].inputs) {
-      const OpId producer = producer_before(graph, input, id);
-      if (producer >= 0) latest = std::max(latest, kernels[static_cast<std::size_t>(producer)]);
-    }
-    if (latest >= 0) kernels[i] = latest;
-  }
-  return kernels;
-}
-
-OpId home_of_kernel(const Graph& graph, const std::vector<OpId>& kernels, OpId lead) {
-  OpId last = lead;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (kernels[i] == lead) last = static_cast<OpId>(i);
-  }
-  const Pass pass = graph.ops()[static_cast<std::size_t>(last)].pass;
-  for (std::size_t i = static_cast<std::size_t>(lead); i < kernels.size(); ++i) {
-    if (kernels[i] == lead && graph.ops()[i].pass == pass) return static_cast<OpId>(i);
-  }
-  return lead;
-}
-
-bool kernel_makes(const Graph& graph, const std::vector<OpId>& kernels, OpId lead,
-                  TensorId storage) {
-  for (std::size_t i = static_cast<std::size_t>(lead); i < kernels.size(); ++i) {
-    if (kernels[i] != lead) continue;
-    const std::vector<TensorId>& outputs = graph.ops()[i].outputs;
-    if (contains(outputs, storage)) return true;
-  }
-  return false;
 }
 
 std::vector<Traffic> traffic_of(const Graph& graph, Fusion fusion, const ElementTypes& types) {

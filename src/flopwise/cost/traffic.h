@@ -1,22 +1,18 @@
 // Bytes that operations move to and from memory, and what stays there.
 //
-// Each kernel reads its inputs once and writes its outputs once. Unfused, every operation is a
-// kernel. Fused (the default), attention is one kernel and elementwise operations ride on the
-// latest producer of an operand, so what only they exchange never reaches memory. Eager, attention
-// is one kernel and elementwise operations are kernels of their own, as in a framework that
-// compiles nothing. A tensor is
-// written if another kernel reads it, or if the backward pass will and it is saved.
+// Each kernel (kernels.h) reads its inputs once and writes its outputs once, so what only
+// operations of one kernel exchange never reaches memory. Eager, the loss is taken in fp32, step by
+// step. A tensor is written if another kernel reads it, or if the backward pass will and it is
+// saved.
 #pragma once
 
 #include <vector>
 
 #include "flopwise/base/dtype.h"
+#include "flopwise/cost/kernels.h"
 #include "flopwise/graph/graph.h"
 
 namespace flopwise {
-
-enum class Fusion { kFused, kEager, kUnfused };
-Fusion parse_fusion(std::string_view text);  // UserError with the choices
 
 struct ElementTypes {
   DType compute;  // activations and gradients
@@ -33,19 +29,6 @@ struct Traffic {
   Expr total() const { return weights + activations + kv_cache; }
   Traffic& operator+=(const Traffic& other);
 };
-
-// Which kernel each operation belongs to: the index of the kernel's first operation.
-std::vector<OpId> kernels_of(const Graph& graph, Fusion fusion);
-
-// The operation at which a kernel's traffic stands: its first of the pass in which it ends, so that
-// a fused attention's backward kernel, which starts by computing its scores again, counts as
-// backward.
-OpId home_of_kernel(const Graph& graph, const std::vector<OpId>& kernels, OpId lead);
-
-// Whether a kernel makes the tensor itself, as a fused attention's backward makes its scores again:
-// then it reads nobody else's.
-bool kernel_makes(const Graph& graph, const std::vector<OpId>& kernels, OpId lead,
-                  TensorId storage);
 
 // Per operation, indexed like graph.ops(); a kernel's traffic stands at its home.
 std::vector<Traffic> traffic_of(const Graph& graph, Fusion fusion, const ElementTypes& types);

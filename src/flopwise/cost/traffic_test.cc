@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,6 +69,109 @@ TEST(Traffic, UnfusedEveryOperationReadsAndWrites) {
 TEST(Traffic, FusedElementwiseWorkRidesOnItsProducer) {
   EXPECT_EQ(totals(residual_layer(), Fusion::kFused),
             (std::vector<std::string>{parse_expr("2*B*F + D*F + 4*B*D").str(), "0", "0"}));
+}
+
+// Eager, an activation and the sum behind it are one kernel, apart from the product; a bias is
+// added by its product.
+TEST(Traffic, EagerOnlyABiasRidesOnItsProduct) {
+  EXPECT_EQ(totals(residual_layer(), Fusion::kEager),
+            (std::vector<std::string>{parse_expr("2*B*F + D*F + 2*B*D").str(), "6*B*D", "0"}));
+  Graph graph;
+  const TensorId x = graph.add_tensor({
+      "x", {axis("B"), axis("F")},
+       Role::kInput
+  });
+  const TensorId w = graph.add_tensor({
+      "w", {axis("F"), axis("D")},
+       Role::kParameter, Element::kWeight
+  });
+  const TensorId b = graph.add_tensor({"b", {axis("D")}, Role::kParameter, Element::kWeight});
+  const TensorId h = graph.add_tensor({
+      "h", {axis("B"), axis("D")}
+  });
+  const TensorId y = graph.add_tensor({
+      "y", {axis("B"), axis("D")}
+  });
+  graph.add_op({
+      "h", Contraction{},
+       {x, w},
+       {h}
+  });
+  graph.add_op({
+      "y", Map{scalar_add()},
+       {h,            b},
+       {y           }
+  });
+  graph.outputs = {y};
+  EXPECT_EQ(totals(graph, Fusion::kEager),
+            (std::vector<std::string>{parse_expr("2*B*F + D*F + D + 2*B*D").str(), "0"}));
+}
+
+// Eager, queries and keys are one product, in each direction: x is read once, and what backward
+// adds up never reaches memory in parts.
+TEST(Traffic, EagerProductsOfTheSameActivationsAreOne) {
+  Graph graph;
+  const TensorId x = graph.add_tensor({
+      "x", {axis("B"), axis("D")},
+       Role::kInput
+  });
+  const TensorId wq = graph.add_tensor({
+      "wq", {axis("D"), axis("N")},
+       Role::kParameter, Element::kWeight
+  });
+  const TensorId wk = graph.add_tensor({
+      "wk", {axis("D"), axis("K")},
+       Role::kParameter, Element::kWeight
+  });
+  const TensorId q = graph.add_tensor({
+      "q", {axis("B"), axis("N")}
+  });
+  const TensorId k = graph.add_tensor({
+      "k", {axis("B"), axis("K")}
+  });
+  graph.add_op({
+      "q", Contraction{},
+       {x, wq},
+       {q}
+  });
+  graph.add_op({
+      "k", Contraction{},
+       {x, wk},
+       {k}
+  });
+  graph.outputs = {q, k};
+  EXPECT_EQ(totals(graph, Fusion::kFused)[1], parse_expr("2*B*D + D*K + 2*B*K").str());
+  const std::string both = parse_expr("2*B*D + D*N + D*K + 2*B*N + 2*B*K").str();
+  EXPECT_EQ(totals(graph, Fusion::kEager), (std::vector<std::string>{both, "0"}));
+
+  const Graph trained = rematerialise(differentiate(graph), parse_remat("none"), true);
+  const std::vector<OpId> kernels = kernels_of(trained, Fusion::kEager);
+  std::set<OpId> backward;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (trained.ops()[i].pass == Pass::kBackward) backward.insert(kernels[i]);
+  }
+  EXPECT_EQ(backward.size(), 2u);  // gradients of x, added up, and of both matrices
+}
+
+// Eager, n logits in bf16: forward 2 bytes read, 4 written as fp32, 4 read, 4 of log-probabilities
+// written; backward 4 of them read, 4 filled and read, 4 written and read, 2 written.
+TEST(Traffic, EagerTheLossIsTakenInFp32) {
+  Graph graph;
+  const TensorId logits = graph.add_tensor({
+      "logits", {axis("B"), axis("V")},
+       Role::kInput
+  });
+  const TensorId loss = graph.add_tensor({"loss", {axis("B")}});
+  const TensorId gradient = graph.add_tensor({
+      "d", {axis("B"), axis("V")}
+  });
+  graph.add_op({"loss", CrossEntropy{}, {logits}, {loss}});
+  graph.add_op({"d", CrossEntropyBackward{}, {logits}, {gradient}});
+  graph.outputs = {loss, gradient};
+  EXPECT_EQ(totals(graph, Fusion::kFused),
+            (std::vector<std::string>{parse_expr("2*B*V + 2*B").str(), "4*B*V"}));
+  EXPECT_EQ(totals(graph, Fusion::kEager),
+            (std::vector<std::string>{parse_expr("14*B*V + 2*B").str(), "22*B*V"}));
 }
 
 TEST(Traffic, WeightsApartFromActivations) {

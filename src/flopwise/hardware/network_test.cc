@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "flopwise/hardware/efficiency.h"
-
 namespace flopwise {
 namespace {
 
@@ -136,71 +134,6 @@ TEST(CollectiveTime, LinksToTheGroupOnly) {
   EXPECT_EQ(inside_rate(mi300x, {4, 1}), 3 * 64e9);
   EXPECT_EQ(inside_rate(mi300x, {8, 1}), 448e9);
   EXPECT_EQ(inside_rate(network_of(find_hardware("h100")), {2, 1}), 450e9);
-}
-
-// Kernels that the constants were fitted to: no row beyond 30 %, 10 % on the average.
-TEST(Efficiency, MatrixProducts) {
-  struct Row {
-    const char* chip;
-    double m, k, n, measured_s;
-  };
-  // A Llama-2-7B layer in fp16 at tp 1: projections of 512 tokens and one.
-  constexpr Row kRows[] = {
-      {"a100-80gb", 512, 4096,  12288, 0.234e-3 },
-      {"a100-80gb", 512, 4096,  4096,  0.088e-3 },
-      {"a100-80gb", 512, 4096,  22016, 0.402e-3 },
-      {"a100-80gb", 512, 11008, 4096,  0.229e-3 },
-      {"a100-80gb", 1,   4096,  12288, 0.065e-3 },
-      {"a100-80gb", 1,   4096,  22016, 0.116e-3 },
-      {"h100",      512, 4096,  12288, 0.090e-3 },
-      {"h100",      512, 4096,  22016, 0.134e-3 },
-      {"h100",      512, 11008, 4096,  0.0755e-3},
-      {"h100",      1,   4096,  22016, 0.064e-3 },
-  };
-  double sum = 0;
-  for (const Row& row : kRows) {
-    const Hardware& chip = find_hardware(row.chip);
-    const double bytes = 2 * (row.m * row.k + row.k * row.n + row.m * row.n);
-    const double time = matmul_time_s(efficiency_of(chip), {row.m, row.n, row.k, 1},
-                                      peak_flops_per_s(chip, "fp16").to_double(), bytes,
-                                      chip.memory_bytes_per_s->to_double());
-    const double error = std::abs(time / row.measured_s - 1);
-    EXPECT_LT(error, 0.3) << row.chip << " " << row.m << "x" << row.k << "x" << row.n;
-    sum += error;
-  }
-  EXPECT_LT(sum / std::size(kRows), 0.1);
-}
-
-// FlashAttention-2's table, A100, forward and backward, heads of 128, 16,384 tokens in all.
-TEST(Efficiency, FusedAttention) {
-  struct Row {
-    double keys, tflops;
-  };
-  const Hardware& chip = find_hardware("a100-80gb");
-  const double peak = peak_flops_per_s(chip, "fp16").to_double();
-  for (const Row& row : {
-           Row{8192,  203e12},
-           Row{16384, 203e12},
-           Row{4096,  200e12}
-  }) {
-    const double time = attention_time_s(efficiency_of(chip), 1e15, row.keys, 128, peak, 0, 1e12);
-    EXPECT_NEAR(1e15 / time, row.tflops, 0.1 * row.tflops);
-  }
-}
-
-// Never faster than the peak, whatever the shape.
-TEST(Efficiency, ExpectedIsSlowerThanThePeak) {
-  for (const Hardware& chip : hardware_catalog()) {
-    const Efficiency& efficiency = efficiency_of(chip);
-    for (const double m : {1.0, 7.0, 128.0, 5000.0}) {
-      for (const double k : {1.0, 64.0, 8192.0}) {
-        const double math = 2 * m * 300 * k / 1e15;
-        const double memory = m * k / 1e12;
-        EXPECT_GE(matmul_time_s(efficiency, {m, 300, k, 1}, 1e15, m * k, 1e12),
-                  std::max(math, memory));
-      }
-    }
-  }
 }
 
 }  // namespace

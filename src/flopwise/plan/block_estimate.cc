@@ -51,11 +51,29 @@ ProductAxes product_axes(const Graph& graph, const Op& op) {
   return axes;
 }
 
+// What a kernel's further product adds to its shape: columns (or rows) where both read the same
+// activations, a longer sum where their results are added up.
+void add_product(ProductAxes& all, const ProductAxes& more, const Op& first, const Op& op) {
+  if (op.inputs[0] == first.inputs[0]) {
+    all.n += more.n;
+  } else if (op.inputs[1] == first.inputs[1]) {
+    all.m += more.m;
+  } else {
+    all.k += more.k;
+  }
+}
+
 }  // namespace
 
-ChipRates rates_of(const Hardware& hardware, const std::string& dtype) {
+ChipRates rates_of(const Hardware& hardware, const std::string& dtype,
+                   const std::string& matmul_dtype) {
   ChipRates rates;
-  rates.matrix_flops_per_s = peak_flops_per_s(hardware, dtype).to_double();
+  rates.attention_flops_per_s = peak_flops_per_s(hardware, dtype).to_double();
+  rates.matrix_flops_per_s = rates.attention_flops_per_s;
+  if (!matmul_dtype.empty()) {
+    rates.matrix_flops_per_s =
+        std::max(rates.matrix_flops_per_s, peak_flops_per_s(hardware, matmul_dtype).to_double());
+  }
   if (hardware.vector_flops_per_s) {
     rates.vector_flops_per_s = hardware.vector_flops_per_s->to_double();
   }
@@ -231,6 +249,8 @@ void BlockModel::add_kernels(const Graph& graph, Fusion fusion, const ElementTyp
     Expr bytes = 0;
     kernel.pass = graph.ops()[static_cast<std::size_t>(home_of_kernel(graph, leads, lead))].pass;
     bool has_shape = false;
+    const Op* first = nullptr;
+    ProductAxes shape;
     for (const OpId id : ops) {
       const Op& op = graph.ops()[static_cast<std::size_t>(id)];
       const Work work = work_of(graph, op);
@@ -253,14 +273,20 @@ void BlockModel::add_kernels(const Graph& graph, Fusion fusion, const ElementTyp
         }
         kernel.width = compile(axes.k)(std::vector<double>(variables_.size(), 1.0));
         has_shape = true;
+      } else if (!fused && first != nullptr) {
+        add_product(shape, axes, *first, op);
       } else if (!fused && !has_shape) {
         kernel.kind = KernelKind::kProduct;
-        kernel.m = compile(axes.m);
-        kernel.n = compile(axes.n);
-        kernel.k = compile(axes.k);
-        kernel.times = compile(axes.times);
+        first = &op;
+        shape = axes;
         has_shape = true;
       }
+    }
+    if (first != nullptr) {
+      kernel.m = compile(shape.m);
+      kernel.n = compile(shape.n);
+      kernel.k = compile(shape.k);
+      kernel.times = compile(shape.times);
     }
     kernel.matrix_flops = compile(matrix);
     kernel.vector_flops = compile(vector);
@@ -395,13 +421,13 @@ double BlockModel::kernel_time_s(const Kernel& kernel, const Values& values, dou
           efficiency, {kernel.m(values), kernel.n(values), kernel.k(values), kernel.times(values)},
           rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
     case KernelKind::kAttention:
-      return attention_time_s(efficiency, flops, std::max(kernel.keys(values), 1.0), kernel.width,
-                              rates.matrix_flops_per_s, bytes, rates.memory_bytes_per_s);
+      return attention_time_s(
+          efficiency, {flops, std::max(kernel.keys(values), 1.0), kernel.width, rates.flash},
+          rates.attention_flops_per_s, bytes, rates.memory_bytes_per_s);
     case KernelKind::kStream:
       if (bytes == 0 && vector == 0 && flops == 0) return 0;  // a change of names
-      return std::max(bytes / (efficiency.streaming_fraction * rates.memory_bytes_per_s),
-                      flops / (efficiency.attention_fraction * rates.matrix_flops_per_s)) +
-             efficiency.kernel_overhead_s;
+      return std::max(stream_time_s(efficiency, bytes, rates.memory_bytes_per_s),
+                      flops / (efficiency.attention_fraction * rates.attention_flops_per_s));
   }
   throw InternalError("unknown kind of kernel");
 }
@@ -449,8 +475,9 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
     if (move.of_parameter) {
       pass.overlappable_s += time;
     } else {
-      pass.blocking_s += time + rates.efficiency->collective_overhead_s;
-      if (move.in_attention) pass.hidden_s += time + rates.efficiency->collective_overhead_s;
+      const double all = time + collective_overhead_s(*rates.efficiency, sent.total());
+      pass.blocking_s += all;
+      if (move.in_attention) pass.hidden_s += all;
     }
   }
   for (std::size_t i = 0; i < result.passes.size(); ++i) {

@@ -21,17 +21,21 @@
 
 namespace flopwise {
 
-// A chip's rates in double, for one element type.
+// A chip's rates in double.
 struct ChipRates {
-  double matrix_flops_per_s = 0;
-  double vector_flops_per_s = 0;  // 0: not known
+  double matrix_flops_per_s = 0;     // of products, in the faster type where they have their own
+  double attention_flops_per_s = 0;  // of fused attention
+  double vector_flops_per_s = 0;     // 0: not known
   double memory_bytes_per_s = 0;
   Network network;
   const Hardware* hardware = nullptr;
   const Efficiency* efficiency = nullptr;
+  FlashGeneration flash = FlashGeneration::k2;
 };
-// UserError where the chip lacks the type, or its memory bandwidth is not known.
-ChipRates rates_of(const Hardware& hardware, const std::string& dtype);
+// `matmul_dtype`: of products, empty as dtype. UserError where the chip lacks a type, or its memory
+// bandwidth is not known.
+ChipRates rates_of(const Hardware& hardware, const std::string& dtype,
+                   const std::string& matmul_dtype = "");
 
 // The sizes of a plan: what the compiled formulas leave open, and where devices lie.
 struct MeshSizes {

@@ -58,7 +58,10 @@ DeviceRates torus(int rings) {
   DeviceRates rates;
   rates.matrix_flops_per_s = kPeak;
   rates.memory_bytes_per_s = 2.8e12;
-  rates.network = {3 * kLink, 6.25e9, 0, true, kLink};
+  rates.network.inside_bytes_per_s = 3 * kLink;
+  rates.network.peer_bytes_per_s = kLink / 2;
+  rates.network.across_bytes_per_s = 6.25e9;
+  rates.network.torus_axes = 3;
   rates.rings.fill(rings);
   return rates;
 }
@@ -185,7 +188,9 @@ TEST(CriticalTokens, OfExperts) {
 TEST(CriticalTokens, AcrossDomains) {
   DeviceRates rates;
   rates.matrix_flops_per_s = 990e12;
-  rates.network = {450e9, 50e9, 8, false, 0};
+  rates.network.inside_bytes_per_s = 450e9;
+  rates.network.across_bytes_per_s = 50e9;
+  rates.network.domain_size = 8;
   const LayerOnMesh layer = layer_of(kFeedForward, Mode::kTrain);
   EXPECT_NEAR(*critical_tokens(layer, mesh(1, 8, 1), rates, GroupSize::kLimit), 990e12 / 450e9,
               1e-6);

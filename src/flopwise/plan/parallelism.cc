@@ -103,7 +103,14 @@ std::string describe(const TrainPlan& plan) {
 TrainPlan parse_train_plan(std::string_view text) {
   TrainPlan plan;
   std::string mesh;
+  std::vector<std::string> parts;
   for (const std::string_view part : split(text, ',')) {
+    // remat=save:NAME,NAME has commas of its own.
+    const bool goes_on = part.find('=') == std::string_view::npos && !parts.empty() &&
+                         parts.back().starts_with("remat=save:");
+    goes_on ? void(parts.back().append(",").append(part)) : void(parts.emplace_back(part));
+  }
+  for (const std::string_view part : parts) {
     const std::size_t equals = part.find('=');
     const std::string name(part.substr(0, equals));
     const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);

@@ -64,13 +64,21 @@ Trainer::Trainer(const Model& model, TrainRequest request)
   const DType& compute =
       in_context("--dtype", [&]() -> const DType& { return find_dtype(request_.dtype); });
   types_ = {compute, compute, compute};
-  rates_ = rates_of(request_.hardware, std::string(compute.name));
+  std::string matmul_dtype;
+  if (!request_.matmul_dtype.empty()) {
+    matmul_dtype = in_context("--matmul-dtype",
+                              [&] { return std::string(find_dtype(request_.matmul_dtype).name); });
+  }
+  rates_ = rates_of(request_.hardware, std::string(compute.name), matmul_dtype);
+  rates_.flash = request_.flash;
   if (request_.hardware.memory_bytes) {
     usable_memory_ = kUsableMemory * request_.hardware.memory_bytes->to_double();
   }
   const Recipe& recipe = request_.recipe;
+  gradient_bytes_ = recipe.gradients > Rational(0) ? recipe.gradients
+                                                   : flopwise::bytes_per_element(types_.compute);
   optimizer_traffic_ =
-      (recipe.gradients + recipe.optimizer * Rational(2) + recipe.parameters).to_double();
+      (gradient_bytes_ + recipe.optimizer * Rational(2) + recipe.parameters).to_double();
   const Program program = build_training_program(model_, workload_, {});
   for (const Block& block : program.blocks) {
     const Sizes sizes = program.sizes_of(block);
@@ -112,7 +120,7 @@ const Trainer::Blocks& Trainer::blocks_of(const TrainPlan& plan) const {
   std::set<std::string> seen;
   for (const Block& block : program.blocks) {
     blocks->emplace_back(block, program.sizes_of(block), assignment, request_.fusion,
-                         BytesPerElement{types_, request_.recipe.gradients}, seen);
+                         BytesPerElement{types_, gradient_bytes_}, seen);
   }
   return *blocks;
 }

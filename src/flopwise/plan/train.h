@@ -32,7 +32,9 @@ struct TrainRequest {
   std::optional<Count> tokens;  // of the run
   Recipe recipe = recipes().front();
   std::string dtype = "bf16";
+  std::string matmul_dtype;  // of products, which may be faster than the rest: fp8; empty: as dtype
   AttentionKernel kernel = AttentionKernel::kFlash;
+  FlashGeneration flash = FlashGeneration::k2;
   Fusion fusion = Fusion::kFused;
   std::string convention = "exact";
   std::optional<double> price_usd_per_hour;  // of a device; the chip's own where not given
@@ -193,7 +195,10 @@ class Trainer {
   std::int64_t layers_ = 0;
   std::int64_t kv_heads_ = 0;
   std::int64_t experts_ = 0;
-  double usable_memory_ = 0;      // 0: the chip's memory is not known
+  double usable_memory_ = 0;  // 0: the chip's memory is not known
+  // A gradient on the wire and as an update reads it: as the recipe keeps it, or where it keeps
+  // none in the type of the computation.
+  Rational gradient_bytes_;
   double optimizer_traffic_ = 0;  // bytes a parameter that an update reads and writes
   Rational model_flops_;
   mutable std::map<Structure, std::unique_ptr<Blocks>> blocks_;

@@ -289,16 +289,28 @@ double Trainer::stream_bytes(const TrainPlan& plan) const {
          flopwise::bytes_per_element(types_.compute).to_double();
 }
 
-// To the next stage and its gradient back, for every stage that a device holds.
+// To the next stage and its gradient back, for every stage that a device holds. What the devices of
+// tp all hold crosses the network in tp pieces, one a device, and is gathered inside (Narayanan et
+// al. 2021, section 4.1): as many bytes sent, most of them over fast links.
 double Trainer::pipeline_hop_s(const TrainPlan& plan) const {
-  const DeviceGroup group =
-      place_group(request_.devices / plan.mesh.pp, plan.mesh.pp, rates_.network.domain_size);
-  const double bytes = stream_bytes(plan);
+  const Network& network = rates_.network;
   const Efficiency& efficiency = *rates_.efficiency;
-  const SentBytes sent = group.across > 1 ? SentBytes{0, bytes / efficiency.network_fraction}
-                                          : SentBytes{bytes / efficiency.link_fraction, 0};
-  return 2 * static_cast<double>(plan.interleave) *
-         message_time_s(sent, rates_.network, *rates_.hardware);
+  const DeviceGroup stages =
+      place_group(request_.devices / plan.mesh.pp, plan.mesh.pp, network.domain_size);
+  const double bytes = stream_bytes(plan);
+  double time = 0;
+  if (stages.across == 1) {
+    time = message_time_s({bytes / efficiency.link_fraction, 0}, network, *rates_.hardware);
+  } else {
+    const DeviceGroup holders = sizes_of(plan).group(kTensorAxes, network);
+    const auto pieces = static_cast<double>(plan.sequence_parallel ? 1 : holders.inside);
+    const SentBytes across{0, bytes / pieces / efficiency.network_fraction};
+    const SentBytes inside{bytes * (pieces - 1) / pieces / efficiency.link_fraction, 0};
+    time =
+        message_time_s(across, network, *rates_.hardware) +
+        collective_time_s(CollectiveKind::kAllGather, inside, holders, network, *rates_.hardware);
+  }
+  return 2 * static_cast<double>(plan.interleave) * time;
 }
 
 }  // namespace flopwise

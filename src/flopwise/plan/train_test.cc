@@ -67,6 +67,36 @@ TEST(Train, DpReducesEveryGradientOnce) {
   EXPECT_EQ(four.micro_batches, 2);
 }
 
+// Products in fp8, twice the peak of bf16, and attention as before; bytes stay.
+TEST(Train, ProductsInATypeOfTheirOwn) {
+  TrainRequest request = request_of(1, 4, 4096);
+  TrainPlan plan;
+  const TrainEstimate bf16 = Trainer(model_of(kDense), request).estimate(plan);
+  request.matmul_dtype = "fp8";
+  const TrainEstimate fp8 = Trainer(model_of(kDense), request).estimate(plan);
+  const double times = peak_flops_per_s(request.hardware, "fp8").to_double() /
+                       peak_flops_per_s(request.hardware, "bf16").to_double();
+  EXPECT_GT(times, 1.9);
+  EXPECT_DOUBLE_EQ(fp8.bound.matrix_s, bf16.bound.matrix_s / times);
+  EXPECT_EQ(fp8.bound.memory_s, bf16.bound.memory_s);
+  EXPECT_EQ(fp8.memory.total(), bf16.memory.total());
+  request.flash = FlashGeneration::k3;
+  const TrainEstimate flash3 = Trainer(model_of(kDense), request).estimate(plan);
+  EXPECT_LT(flash3.step_time_s.expected, fp8.step_time_s.expected);
+  EXPECT_EQ(flash3.step_time_s.lower, fp8.step_time_s.lower);
+}
+
+// A recipe that counts no gradients in memory sends them all the same, in bf16.
+TEST(Train, GradientsTravelWhereNoneAreKept) {
+  TrainRequest request = request_of(4, 8);
+  request.recipe = parse_recipe("book");
+  TrainPlan plan;
+  plan.mesh = parse_parallelism("dp=4");
+  const TrainEstimate four = Trainer(model_of(kDense), request).estimate(plan);
+  EXPECT_EQ(four.memory.gradients, 0);
+  EXPECT_EQ(wire(four, ParallelAxis::kDp), 2 * 2 * kParameters * 3 / 4);
+}
+
 TEST(Train, ZeroShardsStatesOverDp) {
   TrainPlan plan;
   plan.zero = 1;
@@ -100,6 +130,26 @@ TEST(Train, InterleavedStagesKeepMore) {
   // The head: its input, the norm of it, logits in bf16; a target and a log-sum-exp for each row.
   const double head = 2 * input + 32 * 4096 * 2 + 32 * (4 + 4);
   EXPECT_EQ(estimate.memory.activations, 2 * input * 2.5 + head);
+}
+
+// Between stages on two nodes each of 8 tp devices sends its eighth of the residual stream, whether
+// it holds the rest or not: forward, back, for 4 micro-batches and the one that fills the pipeline.
+TEST(Train, StagesSendAShareOfTheStreamOverTheNetwork) {
+  TrainPlan plan;
+  plan.mesh = parse_parallelism("tp=8,pp=2");
+  TrainRequest slow = request_of(16, 4);
+  TrainRequest fast = slow;
+  fast.hardware.network_bytes_per_s = Rational(2) * *slow.hardware.network_bytes_per_s;
+  const double rate = slow.hardware.network_bytes_per_s->to_double();
+  const double fraction = efficiency_of(slow.hardware).network_fraction;
+  const double eighth = 32 * 64 * 2 / 8;
+  for (const bool sequence_parallel : {false, true}) {
+    plan.sequence_parallel = sequence_parallel;
+    const double slow_s = Trainer(model_of(kDense), slow).estimate(plan).step_time_s.expected;
+    const double fast_s = Trainer(model_of(kDense), fast).estimate(plan).step_time_s.expected;
+    const double saved = 2 * (4 + 1) * eighth / fraction * (1 / rate - 1 / (2 * rate));
+    EXPECT_NEAR(slow_s - fast_s, saved, 1e-3 * saved);
+  }
 }
 
 // 2 gathers of every parameter in bf16 and one scatter of its fp32 gradient, each micro-batch; an

@@ -53,10 +53,13 @@ TEST(TrainReport, JsonOfAPlan) {
                                                      "compared",
                                                      "convention",
                                                      "devices",
+                                                     "dtype",
                                                      "exposed_communication_s",
                                                      "fits",
+                                                     "flash",
                                                      "hardware",
                                                      "hfu",
+                                                     "matmul_dtype",
                                                      "memory_bytes",
                                                      "mfu",
                                                      "micro_batches",
@@ -210,6 +213,8 @@ TEST(TrainReport, ComparesTwoPlans) {
   EXPECT_NE(text.find("why not dp=2,tp=8, micro-batch 2"), std::string::npos) << text;
   plan.why = parse_train_plan("dp=4");
   EXPECT_THROW(answer_train(model_of("llama-3-8b"), train_request(16), plan), UserError);
+  EXPECT_EQ(describe(parse_train_plan("dp=4,remat=save:attention.q,attention.k,zero=1")),
+            "dp=4, micro-batch 1, remat save:attention.q,attention.k, zero 1");
   EXPECT_THROW(parse_train_plan("dp=4,zero=3"), UserError);
   EXPECT_THROW(parse_train_plan("dp=4,remat=some"), UserError);
   EXPECT_THROW(parse_train_plan("dp=4,speed=9"), UserError);
