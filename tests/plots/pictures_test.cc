@@ -57,6 +57,7 @@ TEST(Pictures, SvgIsWellFormedAndPngIsNotBlank) {
 TEST(Pictures, NoNameBecomesACommand) {
   const std::string folder = own_folder();
   const std::string name = folder + "a'; system 'touch ran'; print `touch ran` @x #.json";
+  std::filesystem::remove(folder + "ran");  // of an earlier, failed run
   std::ofstream(name) << R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4,
     "intermediate_size": 128, "num_hidden_layers": 2, "vocab_size": 100})";
   const std::string quoted_name =

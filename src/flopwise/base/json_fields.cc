@@ -177,7 +177,7 @@ std::vector<std::string> JsonFields::unread() const {
 }
 
 std::string JsonFields::where(std::string_view field) const {
-  return fmt::format("{}: {}{}{}", file_, path_, path_.empty() ? "" : ".", field);
+  return fmt::format("{}: {}{}{}", file_, path_, path_.empty() ? "" : ".", one_line(field));
 }
 
 }  // namespace flopwise

@@ -251,6 +251,15 @@ TEST_F(Fields, Errors) {
             "config.json: expected a JSON object, got an array");
 }
 
+// The names of a file's fields may hold anything.
+TEST(JsonFields, PlacesAreOneLine) {
+  const nlohmann::json json = {
+      {"a\nb", 1}
+  };
+  const JsonFields fields(json, "f");
+  EXPECT_EQ(fields.where("a\nb"), "f: a\\nb");
+}
+
 TEST(JsonFields, RemembersWhatWasRead) {
   const nlohmann::json json = {
       {"b", 1      },

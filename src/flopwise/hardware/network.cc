@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "flopwise/base/error.h"
 
@@ -51,18 +52,6 @@ DeviceGroup place_group(std::int64_t stride, std::int64_t size, std::int64_t dom
   std::int64_t inside = std::min(size, room);
   while (size % inside != 0) --inside;  // domains that are filled alike
   return {inside, size / inside};
-}
-
-SentBytes& SentBytes::operator+=(const SentBytes& other) {
-  inside += other.inside;
-  across += other.across;
-  return *this;
-}
-
-SentBytes& SentBytes::operator*=(double factor) {
-  inside *= factor;
-  across *= factor;
-  return *this;
 }
 
 SentBytes sent_bytes(CollectiveKind kind, double array_bytes, DeviceGroup group, bool ring) {
@@ -133,7 +122,8 @@ Slice slice_of(const Network& network, std::int64_t devices) {
     rest /= slice[side++];
   }
   slice[side] = rest;
-  std::sort(slice.begin(), slice.begin() + network.torus_axes);
+  // The first may come out longer than the second, 8960 = 20*16*28; the last is the longest.
+  if (network.torus_axes == 3 && slice[0] > slice[1]) std::swap(slice[0], slice[1]);
   return slice;
 }
 
@@ -182,14 +172,18 @@ double collective_time_s(CollectiveKind kind, const SentBytes& sent, const Devic
                          const Network& network, const Hardware& hardware) {
   double time = 0;
   if (sent.inside > 0) {
-    const double rounds = kind == CollectiveKind::kAllReduce ? 2 : 1;
     time += sent.inside / rate(inside_rate(network, group), "link_bandwidth", hardware) +
-            rounds * group.hops * network.hop_latency_s;
+            hops_time_s(kind, group, network);
   }
   if (sent.across > 0) {
     time += sent.across / rate(network.across_bytes_per_s, "network_bandwidth", hardware);
   }
   return time;
+}
+
+double hops_time_s(CollectiveKind kind, const DeviceGroup& group, const Network& network) {
+  const double rounds = kind == CollectiveKind::kAllReduce ? 2 : 1;
+  return rounds * group.hops * network.hop_latency_s;
 }
 
 double message_time_s(const SentBytes& sent, const Network& network, const Hardware& hardware) {

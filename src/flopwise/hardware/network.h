@@ -39,8 +39,16 @@ struct SentBytes {
   double across = 0;  // over the network
 
   double total() const { return inside + across; }
-  SentBytes& operator+=(const SentBytes& other);
-  SentBytes& operator*=(double factor);
+  SentBytes& operator+=(const SentBytes& other) {
+    inside += other.inside;
+    across += other.across;
+    return *this;
+  }
+  SentBytes& operator*=(double factor) {
+    inside *= factor;
+    across *= factor;
+    return *this;
+  }
 };
 SentBytes sent_bytes(CollectiveKind kind, double array_bytes, DeviceGroup group, bool ring);
 
@@ -86,6 +94,8 @@ double inside_rate(const Network& network, const DeviceGroup& group);
 // Seconds at peak. UserError naming the rate that is not known of this chip.
 double collective_time_s(CollectiveKind kind, const SentBytes& sent, const DeviceGroup& group,
                          const Network& network, const Hardware& hardware);
+// The part of it that does not depend on the bytes: the latency of the hops.
+double hops_time_s(CollectiveKind kind, const DeviceGroup& group, const Network& network);
 // Of one message to the next device of a group.
 double message_time_s(const SentBytes& sent, const Network& network, const Hardware& hardware);
 

@@ -206,7 +206,7 @@ BlockModel::BlockModel(const Block& block, const Sizes& sizes, const Assignment&
       if (contains(gradient.collective.mesh_axes, assignment.symbol(axis))) axes |= axis;
     }
     step_moves_.push_back(
-        {axes, gradient.shared,
+        {sort_of(CollectiveKind::kAllReduce, axes), gradient.shared,
          compile(gradient.collective.array_elements * Expr(bytes.parameter_gradient))});
   }
   add_memory(sharded.local, fusion, bytes.types, seen);
@@ -299,10 +299,11 @@ void BlockModel::add_moves(const Graph& graph, const BytesPerElement& bytes) {
   for (const Op& op : graph.ops()) {
     const auto* collective = std::get_if<Collective>(&op.kind);
     if (collective == nullptr) continue;
-    Move move{collective->kind, {}, op.pass, false, false, {}};
+    MeshSet axes;
     for (const ParallelAxis axis : kParallelAxes) {
-      if (contains(collective->mesh_axes, assignment_->symbol(axis))) move.axes |= axis;
+      if (contains(collective->mesh_axes, assignment_->symbol(axis))) axes |= axis;
     }
+    Move move{sort_of(collective->kind, axes), op.pass, false, false, {}};
     const Tensor& made = graph.tensor(op.outputs[0]);
     const bool gradient =
         made.gradient_of != kNoTensor && graph.tensor(made.gradient_of).role == Role::kParameter;
@@ -435,24 +436,46 @@ double BlockModel::kernel_time_s(const Kernel& kernel, const Values& values, dou
 namespace {
 
 // A collective over several axes is one; its bytes stand with the first of more than one device.
-void add_by_axis(std::array<double, 6>& by_axis, MeshSet axes, const MeshSizes& mesh,
-                 double bytes) {
+std::size_t axis_of_bytes(MeshSet axes, const MeshSizes& mesh) {
   for (const ParallelAxis axis : kParallelAxes) {
-    if (!axes.has(axis) || mesh.size(axis) == 1) continue;
-    by_axis[static_cast<std::size_t>(axis)] += bytes;
-    return;
+    if (axes.has(axis) && mesh.size(axis) > 1) return static_cast<std::size_t>(axis);
   }
+  return 0;
 }
 
-double expected_time_s(CollectiveKind kind, const SentBytes& sent, const DeviceGroup& group,
-                       const ChipRates& rates) {
-  return collective_time_s(kind,
-                           {sent.inside / rates.efficiency->link_fraction,
-                            sent.across / rates.efficiency->network_fraction},
-                           group, rates.network, *rates.hardware);
-}
+constexpr std::size_t kMostSorts = 64;
 
 }  // namespace
+
+std::size_t BlockModel::sort_of(CollectiveKind kind, MeshSet axes) {
+  const Sort sort{kind, axes};
+  const auto known = std::find(sorts_.begin(), sorts_.end(), sort);
+  if (known != sorts_.end()) return static_cast<std::size_t>(known - sorts_.begin());
+  FLOPWISE_CHECK(sorts_.size() < kMostSorts, "collectives of too many sorts");
+  sorts_.push_back(sort);
+  return sorts_.size() - 1;
+}
+
+BlockModel::SortCost BlockModel::cost_of(const Sort& sort, const MeshSizes& mesh,
+                                         const ChipRates& rates) const {
+  const Network& network = rates.network;
+  const DeviceGroup group = mesh.group(sort.axes, network);
+  SortCost cost{true, 0, 0, 0, 0, 0};
+  if (group.inside * group.across == 1) return cost;
+  cost.is_alone = false;
+  const SentBytes sent = sent_bytes(sort.kind, 1, group, network.is_torus());
+  cost.inside = sent.inside;
+  cost.across = sent.across;
+  cost.hops_s = sent.inside > 0 ? hops_time_s(sort.kind, group, network) : 0;
+  DeviceGroup without_hops = group;
+  without_hops.hops = 0;
+  cost.s_per_byte = collective_time_s(sort.kind,
+                                      {sent.inside / rates.efficiency->link_fraction,
+                                       sent.across / rates.efficiency->network_fraction},
+                                      without_hops, network, *rates.hardware);
+  cost.axis = axis_of_bytes(sort.axes, mesh);
+  return cost;
+}
 
 BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates,
                                    const KernelEstimate& kernels) const {
@@ -463,15 +486,17 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
   result.saved_bytes = kernels.saved_bytes;
   result.saved_once_bytes = kernels.saved_once_bytes;
   result.peak_bytes = kernels.peak_bytes;
+  std::array<SortCost, kMostSorts> costs;
+  for (std::size_t i = 0; i < sorts_.size(); ++i) costs[i] = cost_of(sorts_[i], mesh, rates);
   for (const Move& move : moves_) {
-    const DeviceGroup group = mesh.group(move.axes, rates.network);
-    if (group.inside * group.across == 1) continue;
+    const SortCost& cost = costs[move.sort];
+    if (cost.is_alone) continue;
     PassEstimate& pass = result.passes[static_cast<std::size_t>(move.pass)];
-    const SentBytes sent =
-        sent_bytes(move.kind, move.bytes(values), group, rates.network.is_torus());
+    const double array_bytes = move.bytes(values);
+    const SentBytes sent{cost.inside * array_bytes, cost.across * array_bytes};
     pass.sent += sent;
-    add_by_axis(pass.sent_by_axis, move.axes, mesh, sent.total());
-    const double time = expected_time_s(move.kind, sent, group, rates);
+    pass.sent_by_axis[cost.axis] += sent.total();
+    const double time = cost.s_per_byte * array_bytes + cost.hops_s;
     if (move.of_parameter) {
       pass.overlappable_s += time;
     } else {
@@ -484,23 +509,19 @@ BlockEstimate BlockModel::estimate(const MeshSizes& mesh, const ChipRates& rates
     result.passes[i].hidden_s = std::min(result.passes[i].hidden_s, kernels.attention_s[i]);
   }
   for (const StepMove& move : step_moves_) {
-    add_step_move(move.once ? result.step_once : result.step, move, mesh, values, rates);
+    const SortCost& cost = costs[move.sort];
+    if (cost.is_alone) continue;
+    const double array_bytes = move.bytes(values);
+    const SentBytes sent{cost.inside * array_bytes, cost.across * array_bytes};
+    StepMoves& step = move.once ? result.step_once : result.step;
+    step.sent += sent;
+    step.sent_by_axis[cost.axis] += sent.total();
+    step.time_s += cost.s_per_byte * array_bytes + cost.hops_s;
   }
   result.parameters = parameters_(values);
   result.once_parameters = once_parameters_(values);
   result.tied_parameters = tied_parameters_(values);
   return result;
-}
-
-void BlockModel::add_step_move(StepMoves& step, const StepMove& move, const MeshSizes& mesh,
-                               const Values& values, const ChipRates& rates) const {
-  const DeviceGroup group = mesh.group(move.axes, rates.network);
-  if (group.inside * group.across == 1) return;
-  const SentBytes sent =
-      sent_bytes(CollectiveKind::kAllReduce, move.bytes(values), group, rates.network.is_torus());
-  step.sent += sent;
-  add_by_axis(step.sent_by_axis, move.axes, mesh, sent.total());
-  step.time_s += expected_time_s(CollectiveKind::kAllReduce, sent, group, rates);
 }
 
 std::optional<Padding> padding_of(const std::vector<BlockModel>& blocks, const MeshSizes& mesh) {

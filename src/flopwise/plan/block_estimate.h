@@ -172,16 +172,30 @@ class BlockModel {
     CompiledExpr keys;            // that a query of its attention sees
     double width = 0;
   };
-  struct Move {
+  // Collectives of one kind over the same axes: what they cost a byte is worked out once.
+  struct Sort {
     CollectiveKind kind;
     MeshSet axes;
+    friend bool operator==(const Sort&, const Sort&) = default;
+  };
+  // Without initialisers: an array of them is filled as far as it is read.
+  struct SortCost {
+    bool is_alone;  // groups of one device, which send nothing
+    double inside;  // sent by a device for each byte of the array
+    double across;
+    double s_per_byte;  // at expected efficiency
+    double hops_s;      // for each collective
+    std::size_t axis;   // with which the bytes stand
+  };
+  struct Move {
+    std::size_t sort = 0;
     Pass pass = Pass::kForward;
     bool of_parameter = false;
     bool in_attention = false;
     CompiledExpr bytes;
   };
   struct StepMove {
-    MeshSet axes;
+    std::size_t sort = 0;
     bool once;  // for all repeats together
     CompiledExpr bytes;
   };
@@ -198,8 +212,8 @@ class BlockModel {
                   std::set<std::string>& seen);
   void add_parameters(const Graph& graph, std::set<std::string>& seen);
   CompiledExpr compile(const Expr& expr) const;
-  void add_step_move(StepMoves& step, const StepMove& move, const MeshSizes& mesh,
-                     const Values& values, const ChipRates& rates) const;
+  std::size_t sort_of(CollectiveKind kind, MeshSet axes);
+  SortCost cost_of(const Sort& sort, const MeshSizes& mesh, const ChipRates& rates) const;
   Values values_of(const MeshSizes& mesh) const;
   static double kernel_time_s(const Kernel& kernel, const Values& values, double flops,
                               double vector, double bytes, const ChipRates& rates);
@@ -213,6 +227,7 @@ class BlockModel {
   std::vector<std::string> variables_;
   const Assignment* assignment_ = nullptr;
   std::vector<Kernel> kernels_;
+  std::vector<Sort> sorts_;
   std::vector<Move> moves_;
   std::vector<StepMove> step_moves_;
   Lifetimes lifetimes_;

@@ -29,11 +29,13 @@ constexpr std::array<NamedSize, 6> kAxes = {
 }  // namespace
 
 std::int64_t Parallelism::devices() const {
-  Count product = 1;
-  for (const NamedSize& axis : kAxes) product *= Count(this->*axis.size);
-  if (product > Count(INT64_MAX))
-    throw OverflowError("mesh " + str() + ": its devices do not fit into 64 bits");
-  return static_cast<std::int64_t>(product.value());
+  std::int64_t product = 1;
+  for (const NamedSize& axis : kAxes) {
+    if (__builtin_mul_overflow(product, this->*axis.size, &product)) {
+      throw OverflowError("mesh " + str() + ": its devices do not fit into 64 bits");
+    }
+  }
+  return product;
 }
 
 std::string Parallelism::str() const {

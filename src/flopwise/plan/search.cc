@@ -141,7 +141,7 @@ void search_mesh(const Trainer& trainer, const TrainSpace& space, const Parallel
   }
   for_each_setting(space, [&](TrainPlan plan) {
     plan.mesh = mesh;
-    std::optional<TrainParts> parts;
+    const TrainParts* parts = nullptr;
     const std::optional<PlanRule> sizes_rule = trainer.indivisible_rule(plan);
     for_each_schedule(space, plan, [&](const TrainPlan& each) {
       std::optional<PlanRule> rule = trainer.broken_schedule_rule(each);
@@ -150,7 +150,7 @@ void search_mesh(const Trainer& trainer, const TrainSpace& space, const Parallel
         ++collector.found.rejected[static_cast<std::size_t>(*rule)];
         return;
       }
-      if (!parts) parts = trainer.parts_of(each, cache);
+      if (parts == nullptr) parts = &trainer.parts_of(each, cache);
       collector.add(trainer.compose(each, *parts, cache));
     });
   });

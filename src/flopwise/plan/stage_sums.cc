@@ -3,36 +3,35 @@
 #include <algorithm>
 
 namespace flopwise {
-namespace {
-
-void add(StageSums& sums, const StageSums& other, double factor) {
-  const auto scaled = [&](auto part) {
-    part *= factor;
-    return part;
-  };
-  sums.all += scaled(other.all);
-  sums.weight_gradients += scaled(other.weight_gradients);
-  for (double StageSums::*field :
-       {&StageSums::compute_s, &StageSums::exposed_s, &StageSums::serial_s, &StageSums::backward_s,
-        &StageSums::saved_bytes}) {
-    sums.*field += other.*field * factor;
-  }
-  sums.parameters += scaled(other.parameters);
-  sums.tied_parameters += scaled(other.tied_parameters);
-  sums.step += scaled(other.step);
-}
-
-}  // namespace
-
 StageSums& StageSums::operator+=(const StageSums& other) {
-  add(*this, other, 1);
+  all += other.all;
+  weight_gradients += other.weight_gradients;
+  compute_s += other.compute_s;
+  exposed_s += other.exposed_s;
+  serial_s += other.serial_s;
+  backward_s += other.backward_s;
+  saved_bytes += other.saved_bytes;
+  parameters += other.parameters;
+  tied_parameters += other.tied_parameters;
+  step += other.step;
   peak_bytes = std::max(peak_bytes, other.peak_bytes);
   return *this;
 }
 
 StageSums& StageSums::operator-=(const StageSums& other) {
-  add(*this, other, -1);
-  return *this;
+  StageSums negative = other;
+  negative.all *= -1;
+  negative.weight_gradients *= -1;
+  for (double StageSums::*field :
+       {&StageSums::compute_s, &StageSums::exposed_s, &StageSums::serial_s, &StageSums::backward_s,
+        &StageSums::saved_bytes}) {
+    negative.*field *= -1;
+  }
+  negative.parameters *= -1;
+  negative.tied_parameters *= -1;
+  negative.step *= -1;
+  negative.peak_bytes = 0;
+  return *this += negative;
 }
 
 StageSums stage_of(const BlockEstimate& block, double repeats) {

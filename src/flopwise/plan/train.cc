@@ -75,6 +75,8 @@ Trainer::Trainer(const Model& model, TrainRequest request)
     usable_memory_ = kUsableMemory * request_.hardware.memory_bytes->to_double();
   }
   const Recipe& recipe = request_.recipe;
+  recipe_bytes_ = {recipe.parameters.to_double(), recipe.gradients.to_double(),
+                   recipe.optimizer.to_double()};
   gradient_bytes_ = recipe.gradients > Rational(0) ? recipe.gradients
                                                    : flopwise::bytes_per_element(types_.compute);
   optimizer_traffic_ =
@@ -107,7 +109,8 @@ bool Trainer::splits_groups(std::int64_t tp) const {
 }
 
 const Trainer::Blocks& Trainer::blocks_of(const TrainPlan& plan) const {
-  const Structure key{describe(plan.remat), plan.sequence_parallel, splits_groups(plan.mesh.tp)};
+  const Structure key{plan.remat.kind, plan.remat.names, plan.sequence_parallel,
+                      splits_groups(plan.mesh.tp)};
   std::unique_ptr<Blocks>& blocks = blocks_[key];
   if (blocks) return *blocks;
   blocks = std::make_unique<Blocks>();
@@ -207,14 +210,13 @@ double Trainer::least_memory(const TrainPlan& plan) const {
   const MeshSizes sizes = sizes_of(plan);
   ParameterCounts all;
   for (const BlockModel& block : blocks_of(plan)) all += block.parameters(sizes);
-  const Recipe& recipe = request_.recipe;
-  const double states = (recipe.gradients + recipe.optimizer).to_double();
-  return (all.all * recipe.parameters.to_double() +
+  const double states = recipe_bytes_.gradients + recipe_bytes_.optimizer;
+  return (all.all * recipe_bytes_.parameters +
           all.trainable * states / static_cast<double>(mesh.dp)) /
          static_cast<double>(mesh.pp);
 }
 
-TrainParts Trainer::parts_of(const TrainPlan& plan, PartsCache& cache) const {
+const TrainParts& Trainer::parts_of(const TrainPlan& plan, PartsCache& cache) const {
   const MeshSizes sizes = sizes_of(plan);
   const Blocks& blocks = blocks_of(plan);
   std::vector<KernelEstimate>& kernels =
@@ -222,7 +224,10 @@ TrainParts Trainer::parts_of(const TrainPlan& plan, PartsCache& cache) const {
   if (kernels.empty()) {
     for (const BlockModel& block : blocks) kernels.push_back(block.kernels(sizes, rates_));
   }
-  TrainParts parts;
+  TrainParts& parts = cache.parts;
+  parts.before = parts.behind = parts.whole = {};
+  parts.layers.clear();
+  parts.serial_s.clear();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const BlockModel& block = blocks[i];
     BlockEstimate estimate = block.estimate(sizes, rates_, kernels[i]);
@@ -232,11 +237,7 @@ TrainParts Trainer::parts_of(const TrainPlan& plan, PartsCache& cache) const {
       (parts.layers.empty() ? parts.before : parts.behind) += all;
       continue;
     }
-    BlockEstimate one = estimate;
-    one.once_parameters = {};
-    one.step_once = {};
-    one.saved_once_bytes = 0;
-    parts.each.push_back(stage_of(one, 1));
+    parts.serial_s.push_back(all.serial_s / static_cast<double>(block.repeat()));
     parts.layers.push_back(std::move(estimate));
   }
   return parts;

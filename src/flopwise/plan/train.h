@@ -107,7 +107,7 @@ const char* name_of(PlanRule rule);  // "devices"
 struct TrainParts {
   StageSums before, behind;
   std::vector<BlockEstimate> layers;  // one of each kind
-  std::vector<StageSums> each;        // the same, without what all of a kind share
+  std::vector<double> serial_s;       // of one of each kind
   StageSums whole;                    // before, all layers, behind
 };
 
@@ -116,6 +116,7 @@ struct PartsCache {
   // By remat and parallelism of the graphs, sequences of a replica, ep, cp, tp.
   using Key = std::tuple<const void*, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<Key, std::vector<KernelEstimate>> kernels;
+  TrainParts parts;  // of the last plan: its memory serves the next
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<StageLayers>>
       stages;  // pp, interleave
 };
@@ -145,7 +146,8 @@ class Trainer {
     PartsCache cache;
     return compose(plan, parts_of(plan, cache), cache);
   }
-  TrainParts parts_of(const TrainPlan& plan, PartsCache& cache) const;
+  // Held by the cache until it is asked again.
+  const TrainParts& parts_of(const TrainPlan& plan, PartsCache& cache) const;
   TrainEstimate compose(const TrainPlan& plan, const TrainParts& parts, PartsCache& cache) const;
 
   // Bytes that a device holds at least under any plan with the mesh of this: parameters, gradients
@@ -171,7 +173,8 @@ class Trainer {
 
  private:
   struct Structure {  // what determines the sharded graphs
-    std::string remat;
+    RematKind remat;
+    std::vector<std::string> saved;
     bool sequence_parallel;
     bool splits_groups;
     std::strong_ordering operator<=>(const Structure&) const = default;
@@ -182,7 +185,7 @@ class Trainer {
   MeshSizes sizes_of(const TrainPlan& plan) const;
   const std::vector<StageLayers>& stages_of(const TrainPlan& plan, PartsCache& cache) const;
   TrainMemory memory_of(const TrainPlan& plan, const TrainParts& parts, const StageLayers& device,
-                        double micro_batches) const;
+                        double micro_batches, const ParameterCounts& parameters) const;
   ParameterCounts parameters_of(const TrainParts& parts, const StageLayers& device) const;
   double stream_bytes(const TrainPlan& plan) const;
   double pipeline_hop_s(const TrainPlan& plan) const;
@@ -192,6 +195,12 @@ class Trainer {
   Workload workload_;
   ElementTypes types_;
   ChipRates rates_;
+  struct RecipeBytes {
+    double parameters = 0;
+    double gradients = 0;
+    double optimizer = 0;
+  };
+  RecipeBytes recipe_bytes_;
   std::int64_t layers_ = 0;
   std::int64_t kv_heads_ = 0;
   std::int64_t experts_ = 0;

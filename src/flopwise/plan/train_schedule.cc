@@ -21,8 +21,8 @@ StageSums layers_of(const TrainParts& parts, const StageLayers& device) {
 double serial_s(const TrainParts& parts, const StageLayers& device) {
   double time =
       (device.is_first ? parts.before.serial_s : 0) + (device.is_last ? parts.behind.serial_s : 0);
-  for (std::size_t i = 0; i < parts.each.size(); ++i) {
-    time += static_cast<double>(device.counts[i]) * parts.each[i].serial_s;
+  for (std::size_t i = 0; i < parts.serial_s.size(); ++i) {
+    time += static_cast<double>(device.counts[i]) * parts.serial_s[i];
   }
   return time;
 }
@@ -72,10 +72,13 @@ class Schedule {
   Schedule(const TrainPlan& plan, const TrainParts& parts, const StageLayers& busiest,
            double micro_batches)
       : plan_(plan), micro_batches_(micro_batches) {
+    if (plan.mesh.pp == 1) {
+      device_ = parts.whole;
+      return;
+    }
     device_ = layers_of(parts, busiest);
     if (busiest.is_first) device_ += parts.before;
     if (busiest.is_last) device_ += parts.behind;
-    if (plan.mesh.pp == 1) return;
     others_ = parts.whole;
     others_ -= device_;
     filled_ = filled_gaps(plan.schedule);
@@ -201,22 +204,20 @@ ParameterCounts Trainer::parameters_of(const TrainParts& parts, const StageLayer
 }
 
 TrainMemory Trainer::memory_of(const TrainPlan& plan, const TrainParts& parts,
-                               const StageLayers& device, double micro_batches) const {
-  const Recipe& recipe = request_.recipe;
+                               const StageLayers& device, double micro_batches,
+                               const ParameterCounts& parameters) const {
   const auto dp = static_cast<double>(plan.mesh.dp);
-  const ParameterCounts parameters = parameters_of(parts, device);
   TrainMemory memory;
-  memory.parameters = parameters.all * recipe.parameters.to_double();
-  memory.gradients =
-      parameters.trainable * recipe.gradients.to_double() / (plan.zero >= 2 ? dp : 1);
-  memory.optimizer =
-      parameters.trainable * recipe.optimizer.to_double() / (plan.zero >= 1 ? dp : 1);
+  memory.parameters = parameters.all * recipe_bytes_.parameters;
+  memory.gradients = parameters.trainable * recipe_bytes_.gradients / (plan.zero >= 2 ? dp : 1);
+  memory.optimizer = parameters.trainable * recipe_bytes_.optimizer / (plan.zero >= 1 ? dp : 1);
   double saved = 0;
   for (std::size_t i = 0; i < parts.layers.size(); ++i) {
     if (device.counts[i] == 0) continue;
     saved += static_cast<double>(device.counts[i]) * parts.layers[i].saved_bytes +
              parts.layers[i].saved_once_bytes;
-    memory.workspace = std::max(memory.workspace, parts.each[i].peak_bytes);
+    memory.workspace =
+        std::max(memory.workspace, parts.layers[i].peak_bytes - parts.layers[i].saved_bytes);
   }
   if (device.is_first) {
     saved += parts.before.saved_bytes;
@@ -242,9 +243,10 @@ TrainEstimate Trainer::compose(const TrainPlan& plan, const TrainParts& parts,
 
   double trainable = 0;
   for (const StageLayers& device : devices) {
-    const TrainMemory memory = memory_of(plan, parts, device, micro_batches);
+    const ParameterCounts parameters = parameters_of(parts, device);
+    const TrainMemory memory = memory_of(plan, parts, device, micro_batches, parameters);
     if (memory.total() > result.memory.total()) result.memory = memory;
-    trainable = std::max(trainable, parameters_of(parts, device).trainable);
+    trainable = std::max(trainable, parameters.trainable);
   }
   result.fits = usable_memory_ == 0 || result.memory.total() <= usable_memory_;
 
