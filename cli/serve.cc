@@ -5,7 +5,6 @@
 
 #include "cli/commands.h"
 #include "cli/plan_options.h"
-#include "flopwise/base/split.h"
 
 namespace flopwise::cli {
 namespace {
@@ -36,10 +35,6 @@ double time_of(const std::string& text, const char* option) {
                   quoted(text));
 }
 
-bool chooses_weights(const ServeOptions& options) {
-  return options.weights.find(',') != std::string::npos;
-}
-
 }  // namespace
 
 ServeRequest serve_request(const ServeOptions& options) {
@@ -54,7 +49,7 @@ ServeRequest serve_request(const ServeOptions& options) {
                     options.prompt + " and " + options.output);
   }
   request.dtype = options.dtype;
-  if (!chooses_weights(options)) request.weights = options.weights;
+  if (weights_to_choose_from(options.weights).empty()) request.weights = options.weights;
   request.kv = options.kv;
   request.latent = parse_latent_mode(options.mla);
   if (!options.ttft.empty()) request.ttft_s = time_of(options.ttft, "--ttft");
@@ -66,9 +61,7 @@ ServeRequest serve_request(const ServeOptions& options) {
 ServePlanRequest serve_plan_request(const ServeOptions& options) {
   ServePlanRequest plan;
   if (!options.mesh.empty()) plan.mesh = parse_parallelism(options.mesh);
-  if (chooses_weights(options)) {
-    for (const std::string_view type : split(options.weights, ',')) plan.weights.emplace_back(type);
-  }
+  plan.weights = weights_to_choose_from(options.weights);
   if (options.batch != "auto") plan.batch = parse_axis_size(options.batch, "--batch");
   if (!options.top.empty()) {
     plan.top = static_cast<std::size_t>(parse_axis_size(options.top, "--top"));

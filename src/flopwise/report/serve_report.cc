@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "flopwise/base/error.h"
+#include "flopwise/base/split.h"
 #include "flopwise/base/text_table.h"
 #include "flopwise/base/units.h"
 #include "flopwise/report/facts.h"
@@ -122,6 +123,13 @@ std::string why_fewer(const ServeEstimate& better, const ServeEstimate& worse) {
 }
 
 }  // namespace
+
+std::vector<std::string> weights_to_choose_from(std::string_view text) {
+  std::vector<std::string> types;
+  if (text.find(',') == std::string_view::npos) return types;
+  for (const std::string_view type : split(text, ',')) types.emplace_back(type);
+  return types;
+}
 
 ServeAnswer answer_serve(const Model& model, const ServeRequest& request,
                          const ServePlanRequest& plan) {

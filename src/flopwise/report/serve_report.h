@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "flopwise/base/json.h"
 #include "flopwise/plan/serve.h"
@@ -17,6 +18,9 @@ struct ServePlanRequest {
   std::size_t top = 1;
   std::vector<std::string> weights;  // element types to choose from; empty: that of the request
 };
+
+// The element types of "bf16,fp8,int4"; none where only one is named.
+std::vector<std::string> weights_to_choose_from(std::string_view text);
 
 struct ServeAnswer {
   std::shared_ptr<const Server> server;
