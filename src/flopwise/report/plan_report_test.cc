@@ -183,6 +183,11 @@ TEST(ServeReport, ChoosesAmongWeights) {
   plan.weights.clear();
   const nlohmann::json alone = parsed(serve_json(answer_serve(model, request, plan)));
   EXPECT_EQ(alone["decode"], json["decode"]);
+  EXPECT_EQ(weights_to_choose_from("bf16,fp8"), (std::vector<std::string>{"bf16", "fp8"}));
+  EXPECT_TRUE(weights_to_choose_from("bf16").empty());
+  for (const char* text : {"bf16,", ",", "bf16,bfloat16", "bf16,fp7"}) {
+    EXPECT_THROW(weights_to_choose_from(text), UserError) << text;
+  }
   plan.weights = {"bf16", "fp8"};
   plan.mesh = parse_parallelism("tp=2");
   EXPECT_THROW(answer_serve(model, request, plan), UserError);

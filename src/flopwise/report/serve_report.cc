@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "flopwise/base/contains.h"
+#include "flopwise/base/dtype.h"
 #include "flopwise/base/error.h"
 #include "flopwise/base/split.h"
 #include "flopwise/base/text_table.h"
@@ -127,7 +129,14 @@ std::string why_fewer(const ServeEstimate& better, const ServeEstimate& worse) {
 std::vector<std::string> weights_to_choose_from(std::string_view text) {
   std::vector<std::string> types;
   if (text.find(',') == std::string_view::npos) return types;
-  for (const std::string_view type : split(text, ',')) types.emplace_back(type);
+  for (const std::string_view type : split(text, ',')) {
+    const std::string name(in_context("--weights", [&] { return find_dtype(type).name; }));
+    if (contains(types, name)) {
+      throw UserError(fmt::format("--weights: expected each element type once, got {} twice in {}",
+                                  name, quoted(text)));
+    }
+    types.push_back(name);
+  }
   return types;
 }
 
