@@ -68,6 +68,7 @@ class Shrinker {
   void shrink(Stack& stack) {
     for (LayerGroup& group : stack.groups) {
       if (group.repeat > 1) group.repeat = size("L", group.repeat);
+      group.spans.clear();  // one kind behind the other
       if (group.layer.per_layer_dim > 0) {
         group.layer.per_layer_dim = draw_.of("Pl");
         group.layer.per_layer_rows = draw_.of("Vl");
